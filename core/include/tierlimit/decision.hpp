@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+/// \file
+/// What a caller learns.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace tierlimit {
+
+/// Why a request was admitted or refused.
+enum class Reason : std::uint8_t {
+  ok,
+  exhausted,              ///< Too few tokens now; `retry` says when.
+  cost_exceeds_capacity,  ///< The cost is above the capacity: never.
+  never_refills,          ///< Too few tokens and a rate of 0: never.
+  table_full,             ///< No room to remember one more client.
+};
+
+/// Why the default policy judged a client.
+enum class Fallback : std::uint8_t {
+  none,                 ///< It did not: the client's own tier judged.
+  no_tier,              ///< The client has no tier.
+  unknown_tier,         ///< The client's tier is not in the document.
+  invalid_tier_policy,  ///< What the document says about the client's tier is invalid.
+};
+
+/// In kebab case: `cost-exceeds-capacity`.
+[[nodiscard]] std::string_view to_string(Reason reason) noexcept;
+/// In kebab case: `unknown-tier`; empty for `none`.
+[[nodiscard]] std::string_view to_string(Fallback fallback) noexcept;
+
+/// The answer to one request.
+struct Decision {
+  bool allowed = false;
+  /// Capacity of the limit that judged, as configured.
+  double limit = 0;
+  /// Whole tokens left after this decision.
+  std::int64_t remaining = 0;
+  /// Microseconds until the same request is admitted if nothing else touches the bucket: 0 when allowed, nullopt when
+  /// never.
+  std::optional<std::uint64_t> retry;
+  /// Microseconds until the bucket is full: 0 when it is, nullopt when never.
+  std::optional<std::uint64_t> reset;
+  /// The tier asked for, whether or not the document has it. Valid until the limiter's next call. nullopt: none.
+  std::optional<std::string_view> tier;
+  Reason reason = Reason::ok;
+  Fallback fallback = Fallback::none;
+};
+
+}  // namespace tierlimit

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+/// \file
+/// A policy document: the default, the tiers and the clients assigned to them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tierlimit/error.hpp"
+#include "tierlimit/policy.hpp"
+
+namespace tierlimit {
+
+/// A tier that the document names.
+struct Tier {
+  std::string name;
+  /// nullopt: what the document says of it is invalid, so the default judges its clients.
+  std::optional<Policy> policy;
+};
+
+/// A client that the document puts into a tier (which need not be in the document).
+struct ClientTier {
+  std::string client;
+  std::string tier;
+};
+
+/// Everything that one policy document says, checked.
+struct PolicySet {
+  Policy default_policy;
+  /// Sorted by name (bytes), each name once.
+  std::vector<Tier> tiers;
+  /// In the order of the document, each client once.
+  std::vector<ClientTier> clients;
+  /// What was refused and is judged by the default: invalid tiers, and clients of a tier that is not there. In the
+  /// order of the document; a tier with several faults is listed with each.
+  std::vector<Error> rejected;
+  /// What is in force though not exactly as written (`rate_rounded`).
+  std::vector<Error> warnings;
+
+  /// Reads a policy document (RFC 8259 JSON in UTF-8, one byte order mark at the start allowed).
+  ///
+  /// A document is refused whole, with every fault that was found, for: text that is not JSON or not UTF-8, a lone
+  /// surrogate (escaped or not), a member name given twice in one object, more than 32 levels of nesting, a number
+  /// beyond the range of a double, anything after the document, an unknown or wrongly typed top-level member, a missing
+  /// or invalid default. With `strict` also for everything that would otherwise be listed in `rejected`.
+  [[nodiscard]] static Result<PolicySet, std::vector<Error>> from_json(std::string_view text, bool strict = false);
+
+  /// The tier of that name, or null.
+  [[nodiscard]] const Tier* find(std::string_view name) const noexcept;
+};
+
+}  // namespace tierlimit
