@@ -27,9 +27,14 @@ struct Limit {
 
   /// A bucket of `capacity` tokens that refills by `tokens` every `seconds`.
   ///
+  /// The numbers are exact where they fit. Where they do not, the rate is the simplest fraction that rounds to the same
+  /// double of tokens per second; failing that, the closest one from below that fits with this capacity, if it is at
+  /// most 2^-32 too slow (a second in 136 years). Only where neither fits is the capacity replaced by the simplest
+  /// fraction that rounds to the same double.
+  ///
   /// Fails with `invalid_value` when capacity is below 1, tokens are below 0 or seconds are not above 0, and with
-  /// `not_representable` when no exact or sufficiently close numbers fit (DESIGN: within 2^-40 below the rate). The
-  /// error's `path` is `capacity`, `tokens` or `seconds`, and empty when the numbers do not fit together.
+  /// `not_representable` when nothing fits. The error's `path` is `capacity`, `tokens` or `seconds`, and empty when it
+  /// is the numbers together.
   [[nodiscard]] static Result<Limit> make(const Decimal& capacity, const Decimal& tokens, const Decimal& seconds);
 
   /// Equal limits share one definition: going from one to the other moves nothing.

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+#include <numeric>
+#include <optional>
+
+#include "fraction.hpp"
+#include "tierlimit/policy.hpp"
+#include "wide.hpp"
+
+namespace tierlimit {
+namespace {
+
+constexpr std::uint32_t micros_per_second = 1'000'000;
+
+// Sizes beyond which nothing can fit; they also bound the work on the exact fractions.
+constexpr std::int64_t largest_magnitude = 30;
+constexpr std::int64_t smallest_magnitude = -30;
+
+std::int64_t magnitude(const Decimal& number) noexcept {
+  return static_cast<std::int64_t>(number.digits().size()) + number.exponent();
+}
+
+double to_double(const BinaryFloat& value) noexcept {
+  const auto mantissa = static_cast<double>(value.mantissa);
+  return value.exponent >= 0 ? mantissa * static_cast<double>(std::uint64_t{1} << value.exponent)
+                             : mantissa / static_cast<double>(std::uint64_t{1} << -value.exponent);
+}
+
+// `rate` is tokens per microsecond. The least unit that makes capacity and rate whole, if everything fits.
+std::optional<Limit> fit(const SmallFraction& capacity, const SmallFraction& rate) noexcept {
+  const std::uint64_t common = std::gcd(capacity.denominator, rate.denominator);
+  const Wide unit = Wide{capacity.denominator} * (rate.denominator / common);
+  const Wide gain = Wide{rate.numerator} * (capacity.denominator / common);
+  const Wide full = Wide{capacity.numerator} * (rate.denominator / common);
+  if (unit > max_term || gain > max_term || full > max_term) return std::nullopt;
+  Limit limit;
+  limit.unit = static_cast<std::int64_t>(unit);
+  limit.gain = static_cast<std::int64_t>(gain);
+  limit.full = static_cast<std::int64_t>(full);
+  limit.whole = limit.full / limit.unit;
+  return limit;
+}
+
+// How the rate is told: exactly, and as the double that its text or its quotient rounds to. Zero has no such double.
+struct RateForms {
+  bool zero = true;
+  Fraction per_micro;
+  std::optional<SmallFraction> exact;
+  std::optional<SmallFraction> simplest;
+
+  RateForms(const Decimal& tokens, const Decimal& seconds) : zero(tokens.zero()) {
+    if (zero) {
+      exact = SmallFraction{};
+      return;
+    }
+    per_micro = Fraction::of(tokens, seconds);
+    const BinaryFloat per_second = nearest_double(per_micro);
+    simplest = simplest_within(per_second, micros_per_second);
+    per_micro.denominator.multiply(micros_per_second);
+    exact = per_micro.exact();
+  }
+};
+
+// The rate as near as it gets: exact; the simplest that rounds to the same double; the closest from below.
+std::optional<Limit> fit_nearest(const SmallFraction& capacity, const RateForms& rate) {
+  std::optional<Limit> limit;
+  if (rate.exact) limit = fit(capacity, *rate.exact);
+  if (limit || rate.zero) return limit;
+
+  if (rate.simplest) limit = fit(capacity, *rate.simplest);
+  if (!limit) {
+    // Whatever fits has a unit that is a multiple of the capacity's denominator, and the largest such unit is bounded
+    // by the larger of the capacity's terms, its numerator. So look for the closest fraction to rate * denominator.
+    Fraction scaled = rate.per_micro;
+    scaled.numerator.multiply_wide(capacity.denominator);
+    const std::optional<SmallFraction> closest = closest_below(scaled, max_term / capacity.numerator);
+    if (!closest) return std::nullopt;
+    const std::uint64_t common = std::gcd(closest->numerator, capacity.denominator);
+    limit = fit(capacity, SmallFraction{closest->numerator / common,
+                                        closest->denominator * (capacity.denominator / common)});
+  }
+  if (limit) limit->rounded = Limit::Rounded::rate;
+  return limit;
+}
+
+Error invalid(const char* path, const char* message) {
+  Error error;
+  error.code = ErrorCode::invalid_value;
+  error.path = path;
+  error.message = message;
+  return error;
+}
+
+}  // namespace
+
+Result<Limit> Limit::make(const Decimal& capacity, const Decimal& tokens, const Decimal& seconds) {
+  if (capacity.negative() || magnitude(capacity) < 1 || capacity.zero()) {
+    return invalid("capacity", "a capacity must be at least 1 token");
+  }
+  if (tokens.negative()) return invalid("tokens", "a refill must be at least 0 tokens");
+  if (seconds.negative() || seconds.zero()) return invalid("seconds", "a refill must take more than 0 seconds");
+
+  Error too_fine;
+  too_fine.code = ErrorCode::not_representable;
+  too_fine.message = "the capacity and the refill rate do not fit exact 63-bit arithmetic together";
+  const std::int64_t rate_magnitude = tokens.zero() ? 0 : magnitude(tokens) - magnitude(seconds);
+  if (magnitude(capacity) > largest_magnitude || rate_magnitude > largest_magnitude ||
+      rate_magnitude < smallest_magnitude) {
+    return too_fine;
+  }
+
+  const Fraction exact_capacity = Fraction::of(capacity, Decimal{1});
+  const BinaryFloat configured = nearest_double(exact_capacity);
+  const RateForms rate{tokens, seconds};
+
+  std::optional<Limit> limit;
+  const std::optional<SmallFraction> exact = exact_capacity.exact();
+  if (exact) limit = fit_nearest(*exact, rate);
+  if (!limit) {
+    const std::optional<SmallFraction> simplest = simplest_within(configured, 1);
+    if (simplest && simplest != exact && simplest->numerator >= simplest->denominator) {
+      limit = fit_nearest(*simplest, rate);
+    }
+    if (limit) limit->rounded = limit->rounded == Rounded::rate ? Rounded::both : Rounded::capacity;
+  }
+  if (!limit) return too_fine;
+  limit->capacity = to_double(configured);
+  return *limit;
+}
+
+}  // namespace tierlimit
