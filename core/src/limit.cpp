@@ -37,6 +37,7 @@ std::optional<Limit> fit(const SmallFraction& capacity, const SmallFraction& rat
   limit.gain = static_cast<std::int64_t>(gain);
   limit.full = static_cast<std::int64_t>(full);
   limit.whole = limit.full / limit.unit;
+  if (limit.gain > 0) limit.fill = static_cast<std::uint64_t>((limit.full - 1) / limit.gain) + 1;
   return limit;
 }
 

@@ -15,23 +15,26 @@ struct BucketState {
   std::int64_t touched = 0;  ///< Time of the last decision, in microseconds.
 };
 
-/// What one step found. Times are microseconds from `now`.
+/// What one step found.
 struct Outcome {
   enum class Verdict : std::uint8_t { admitted, exhausted, cost_exceeds_capacity, never_refills };
   Verdict verdict = Verdict::admitted;
-  /// The state to store: accrued to `now`, and charged if admitted.
+  /// The state to store: accrued to the time of the step, and charged if admitted.
   BucketState state;
-  [[nodiscard]] bool admitted() const noexcept { return verdict == Verdict::admitted; }
 };
 
 /// A bucket that was never used: full.
 [[nodiscard]] BucketState full_bucket(const Limit& limit, std::int64_t now) noexcept;
 
-/// `balance` credits of the limit `from` as credits of the limit `to`, rounded down to a whole credit.
+/// `balance` credits of the limit `from` as credits of the limit `to`, rounded down to a whole credit. A balance that
+/// is more than `to` holds comes back as `to.full`.
 [[nodiscard]] std::int64_t move_balance(std::int64_t balance, const Limit& from, const Limit& to) noexcept;
 
-/// One decision: accrue the time since the last touch at the rate now in force up to the capacity now in force, then
-/// admit and charge `cost` tokens if the bucket holds them. Pure; stores nothing.
+/// The balance at `now`: the time since the last touch accrues at the limit's rate up to its capacity.
+/// \param now  microseconds, not earlier than `state.touched`
+[[nodiscard]] std::int64_t accrued(const Limit& limit, const BucketState& state, std::int64_t now) noexcept;
+
+/// One decision: accrue, then admit and charge `cost` tokens if the bucket holds them. Pure; stores nothing.
 ///
 /// \param limit  the limit now in force
 /// \param state  the bucket, its balance already in this limit's unit (`move_balance`)
@@ -39,8 +42,8 @@ struct Outcome {
 /// \param cost   whole tokens, at least 1
 [[nodiscard]] Outcome step(const Limit& limit, const BucketState& state, std::int64_t now, std::uint64_t cost) noexcept;
 
-/// Microseconds from `state.touched` until the bucket holds `credits`; 0 when it does. Only for `gain` above 0 and
-/// `credits` up to `full`.
-[[nodiscard]] std::uint64_t time_until(const Limit& limit, const BucketState& state, std::int64_t credits) noexcept;
+/// Microseconds in which `balance` becomes `wanted` credits: 0 when it is that much, 2^64-1 when it never will.
+/// \param wanted  at most `limit.full`
+[[nodiscard]] std::uint64_t time_until(const Limit& limit, std::int64_t balance, std::int64_t wanted) noexcept;
 
 }  // namespace tierlimit

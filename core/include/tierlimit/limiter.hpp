@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+/// \file
+/// The limiter: policies, buckets and the step.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "tierlimit/bucket_table.hpp"
+#include "tierlimit/decision.hpp"
+#include "tierlimit/error.hpp"
+#include "tierlimit/policy_set.hpp"
+#include "tierlimit/siphash.hpp"
+#include "tierlimit/tier_directory.hpp"
+#include "tierlimit/token_bucket.hpp"
+
+namespace tierlimit {
+
+/// The largest cost: 2^53 - 1, so that every cost is exact as a double.
+inline constexpr std::uint64_t max_cost = (std::uint64_t{1} << 53) - 1;
+
+/// How a limiter is set up. Fixed for its lifetime.
+struct LimiterOptions {
+  /// What happens to a new client where there is no room for one more bucket.
+  enum class OnFull : std::uint8_t {
+    evict,  ///< Forget another: among a sample of at least 8 the one that would be full soonest.
+    deny,   ///< Refuse the new client with `Reason::table_full`.
+  };
+
+  std::uint32_t max_clients = 262'144;     ///< Buckets remembered at the same time, at least 8.
+  std::uint64_t max_bytes = 48ULL << 20;  ///< Memory for buckets in bytes, at least 1024; whichever bound comes first.
+  OnFull on_full = OnFull::evict;
+  bool strict = false;  ///< Refuse a policy document for what would otherwise be listed as rejected.
+  bool sweep = true;    ///< Forget buckets that are full again: see `TierLimiter`.
+};
+
+/// One request.
+struct Request {
+  std::string_view client;   ///< Any bytes; two different strings are two clients.
+  std::uint64_t cost = 1;    ///< Whole tokens, 1 to `max_cost`.
+  /// The tier for this request alone. nullopt: as assigned by `set_tier`, else by the document, else the default.
+  std::optional<std::string_view> tier = std::nullopt;
+};
+
+/// Which tier a request is judged by, for callers that look the name up once (`TierLimiter::tier`).
+struct TierChoice {
+  enum class Kind : std::uint8_t { assigned, named, unknown };
+  Kind kind = Kind::assigned;
+  TierId id = 0;  ///< Of a named one. Good until the next `set_policies`.
+};
+
+/// A decision as integers, cheap to make; `TierLimiter::describe` tells what it means.
+struct Judgement {
+  enum class Status : std::uint8_t { admitted, denied, clock, invalid_cost, not_seeded, no_policies };
+  Status status = Status::denied;
+  Reason reason = Reason::ok;
+  Fallback fallback = Fallback::none;
+  bool has_tier = false;
+  TierId tier = 0;         ///< When `has_tier`.
+  const Limit* limit = nullptr;  ///< What judged. Null on errors. Good until the limiter's next call.
+  BucketState state;       ///< After this decision. On a clock error: as it is.
+  std::uint64_t wait = 0;  ///< Of a full table: microseconds until there may be room, 2^64-1 for never.
+};
+
+/// What a limiter has done and holds.
+struct LimiterStats {
+  std::uint32_t buckets = 0;
+  std::uint64_t bytes = 0;            ///< Memory that the buckets take.
+  std::size_t assignments = 0;        ///< Clients that `set_tier` has put into a tier.
+  std::uint64_t allowed = 0;
+  std::uint64_t denied = 0;
+  std::uint64_t evictions = 0;        ///< Buckets forgotten for want of room before they were full.
+  double evicted_tokens = 0;          ///< Tokens that those clients have got back by it.
+  std::uint64_t swept = 0;            ///< Buckets forgotten because they were full.
+  std::uint64_t table_full = 0;       ///< Denials for want of room; also counted in `denied`.
+};
+
+/// Decides for every request whether its client may proceed.
+///
+/// A client that was never seen starts with a full bucket. Each decision looks up the client's present tier and that
+/// tier's present policy, accrues the time since the last touch and charges the cost if the bucket holds it. A bucket
+/// is forgotten (swept, a few slots a decision) only when it is full under the limit that last judged it and under
+/// those that would judge it now: then the client is as good as never seen.
+///
+/// Not thread-safe: one limiter for one thread.
+///
+///     tierlimit::TierLimiter limiter;
+///     auto loaded = limiter.set_policies(R"({"default": {"capacity": 5, "refillPerSecond": 1}})");
+///     limiter.seed({random_1, random_2});
+///     auto decision = limiter.check({.client = "acme", .cost = 2}, now_in_microseconds);
+///     if (decision && decision.value().allowed) …
+class TierLimiter {
+ public:
+  explicit TierLimiter(const LimiterOptions& options = {});
+
+  /// Puts a policy document in force (see `PolicySet::from_json`); returns its revision: 1 for the first, then one more
+  /// each time. A refused document changes nothing. Takes effect for each client at its next decision; no balance
+  /// changes by itself. Assignments made by `set_tier` stay.
+  [[nodiscard]] Result<std::uint32_t, std::vector<Error>> set_policies(std::string_view json);
+  /// 0 before the first document.
+  [[nodiscard]] std::uint32_t revision() const noexcept { return revision_; }
+  /// What of the document in force was refused and is judged by the default.
+  [[nodiscard]] const std::vector<Error>& rejected() const noexcept { return rejected_; }
+  /// What of the document in force is not exactly as written.
+  [[nodiscard]] const std::vector<Error>& warnings() const noexcept { return warnings_; }
+
+  /// Gives the limiter its secret: 16 random bytes, once, before the first decision. Clients are told apart by a keyed
+  /// hash, so that nobody can choose names that fall together.
+  void seed(const Secret& secret);
+  [[nodiscard]] bool seeded() const noexcept { return secret_.has_value(); }
+
+  /// Puts a client into a tier (which need not exist) until it is set anew; nullopt takes that back. Takes effect at
+  /// the client's next decision; its balance stays. Fails with `out_of_memory`.
+  [[nodiscard]] Result<bool> set_tier(std::string_view client, std::optional<std::string_view> tier);
+
+  /// Decides and charges.
+  /// \param now  microseconds of a monotonic clock, within `max_micros` of zero
+  /// Fails, and changes nothing, with `clock` when `now` is earlier than the bucket's last touch, and with
+  /// `invalid_cost`, `invalid_time`, `not_seeded` or `no_policies`.
+  [[nodiscard]] Result<Decision> check(const Request& request, std::int64_t now);
+  /// What `check` would answer now; nothing is charged or stored. Fails as `check` does.
+  [[nodiscard]] Result<Decision> peek(const Request& request, std::int64_t now);
+
+  /// The choice of a tier by its name.
+  [[nodiscard]] TierChoice tier(std::string_view name) const;
+  /// `check` without the words, for callers that count nanoseconds. `now` is within `max_micros` of zero.
+  [[nodiscard]] Judgement judge(std::string_view client, TierChoice tier, std::uint64_t cost, std::int64_t now);
+  /// `peek` without the words.
+  [[nodiscard]] Judgement preview(std::string_view client, TierChoice tier, std::uint64_t cost, std::int64_t now) const;
+  /// What a judgement (admitted or denied) of this limiter means.
+  [[nodiscard]] Decision describe(const Judgement& judgement, std::uint64_t cost) const;
+  /// The name of a tier that the document in force has or a client is assigned to.
+  [[nodiscard]] std::string_view tier_name(TierId tier) const noexcept { return directory_[tier].name; }
+
+  [[nodiscard]] LimiterStats stats() const noexcept;
+
+ private:
+  // A limit as buckets refer to it. Equal limits of one tier share one, so reloading a document moves nothing.
+  struct Definition {
+    std::string tier;
+    bool is_default = false;
+    Limit limit;
+    std::uint32_t users = 0;      // Slots, and the document in force.
+    std::uint32_t successor = 0;  // What judges this tier's clients now.
+  };
+
+  [[nodiscard]] Judgement look_up(const Fingerprint& client, TierChoice tier, std::uint64_t cost,
+                                  std::uint32_t& definition) const;
+  [[nodiscard]] Judgement stepped(Judgement judgement, const Slot* slot, std::uint64_t cost, std::int64_t now) const;
+  [[nodiscard]] BucketState state_under(const Slot& slot, const Limit& limit) const noexcept;
+
+  [[nodiscard]] Slot* make_room(const Fingerprint& client, std::int64_t now, std::uint64_t& wait);
+  void forget(Slot& slot) noexcept;
+  void use(Slot& slot, std::uint32_t definition) noexcept;
+  [[nodiscard]] bool forgettable(const Slot& slot, std::int64_t now) const;
+  [[nodiscard]] std::uint64_t time_to_full(const Slot& slot, std::int64_t now) const noexcept;
+  void sweep(std::int64_t now);
+
+  void install(PolicySet&& policies);
+  void release(std::uint32_t definition) noexcept;
+
+  LimiterOptions options_;
+  std::optional<Secret> secret_;
+  std::uint32_t revision_ = 0;
+  std::vector<Error> rejected_;
+  std::vector<Error> warnings_;
+
+  std::vector<Definition> definitions_;  // [0] is nobody's: slots use 0 for empty
+  std::vector<std::uint32_t> unused_definitions_;
+  std::vector<TierId> document_tiers_;
+  std::vector<std::uint32_t> document_definitions_;
+  std::uint32_t default_definition_ = 0;
+
+  TierDirectory directory_;
+  BucketTable table_;
+  std::uint32_t sweep_at_ = 0;
+  LimiterStats stats_;
+};
+
+}  // namespace tierlimit
