@@ -1,0 +1,60 @@
+// The builds: the WebAssembly module, and the native library with its tests, plain and under the sanitizers.
+import { availableParallelism } from 'node:os';
+
+import { findEmscripten } from './emscripten.js';
+import { at, digest } from './project.js';
+import { run } from './run.js';
+import { StepError, step } from './step.js';
+
+const sources = ['CMakeLists.txt', 'core'];
+
+/** Builds js/dist/, the module and what is generated around it. */
+export async function buildModule() {
+  const emscripten = await findEmscripten();
+  if (typeof emscripten === 'string') throw new StepError(emscripten);
+  await step(
+    'WebAssembly module',
+    async () => {
+      const { status, output } = await run(process.execPath, [at('js/scripts/build-wasm.js')], {
+        env: emscripten.env,
+      });
+      if (status !== 0) throw new StepError(`The WebAssembly module does not build:\n${output}`);
+    },
+    {
+      digest: digest(
+        [...sources, 'bindings', 'js/scripts/build-wasm.js'],
+        emscripten.folder,
+        emscripten.version,
+      ),
+      results: ['js/dist/core.wasm', 'js/dist/glue.js', 'js/dist/bytes.js'],
+    },
+  );
+}
+
+/** The native build trees and what CMake is told for each. */
+const trees = {
+  native: ['-DTIERLIMIT_WERROR=ON', '-DCMAKE_EXPORT_COMPILE_COMMANDS=ON'],
+  asan: ['-DTIERLIMIT_WERROR=ON', '-DTIERLIMIT_SANITIZE=ON'],
+};
+
+/**
+ * Builds the native library and its tests in .build/<tree>.
+ * @param {keyof typeof trees} tree
+ */
+export async function buildNative(tree) {
+  const folder = at('.build', tree);
+  await step(
+    `native build, ${tree}`,
+    async () => {
+      const configure = ['-S', at(), '-B', folder, '-G', 'Ninja', ...trees[tree]];
+      for (const args of [configure, ['--build', folder, '-j', String(availableParallelism())]]) {
+        const { status, output } = await run('cmake', args);
+        if (status !== 0) throw new StepError(`cmake ${args.join(' ')} failed:\n${output}`);
+      }
+    },
+    {
+      digest: digest([...sources, 'tests/core'], trees[tree], process.env.CXX),
+      results: [`.build/${tree}/tests/core/tierlimit_tests`],
+    },
+  );
+}

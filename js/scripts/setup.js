@@ -1,0 +1,34 @@
+// What a command needs before it can do its work on a machine that has Node.js, npm, git and a C++ compiler.
+import { installNpmPackages, testPackageFolders } from './npm-packages.js';
+import { StepError } from './step.js';
+import { bringSystemPackages } from './system-packages.js';
+
+/**
+ * @typedef {object} Need
+ * @property {import('./system-packages.js').Use[]} system
+ * @property {() => string[]} npm folders with a lock file
+ */
+
+/** @type {Record<'build' | 'start' | 'test' | 'format', Need>} */
+const needs = {
+  build: { system: ['build'], npm: () => [] },
+  start: { system: ['build'], npm: () => [''] },
+  test: {
+    system: ['build', 'native', 'browser', 'lint'],
+    npm: () => ['', ...testPackageFolders()],
+  },
+  format: { system: ['lint'], npm: () => ['tests/tools'] },
+};
+
+/**
+ * Brings what is missing for a command.
+ * @param {keyof typeof needs} command
+ */
+export async function setUp(command) {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  if (major < 20 || (major === 20 && minor < 19)) {
+    throw new StepError(`Node.js 20.19 or newer is needed; this is ${process.versions.node}.`);
+  }
+  await bringSystemPackages(needs[command].system);
+  for (const folder of needs[command].npm()) await installNpmPackages(folder);
+}

@@ -1,0 +1,223 @@
+// What the build and the tests need from the operating system, how to see that it is there, and how to bring it.
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+import { findEmscripten } from './emscripten.js';
+import { run, which } from './run.js';
+import { StepError, step } from './step.js';
+
+/**
+ * @typedef {'build' | 'native' | 'browser' | 'lint'} Use
+ */
+
+/**
+ * @typedef {object} Requirement
+ * @property {string} name
+ * @property {Use[]} uses
+ * @property {() => string | null | Promise<string | null>} lacking the reason when it is not there
+ * @property {string} apt package of Debian and Ubuntu
+ * @property {string} dnf package of Fedora
+ * @property {string} brew package of Homebrew
+ * @property {boolean} [optional] work goes on without it where it cannot be installed
+ */
+
+/** @type {Requirement[]} */
+const requirements = [
+  {
+    name: 'Emscripten',
+    uses: ['build'],
+    lacking: async () => {
+      const found = await findEmscripten();
+      return typeof found === 'string' ? found : null;
+    },
+    apt: 'emscripten',
+    dnf: 'emscripten',
+    brew: 'emscripten',
+  },
+  {
+    name: 'RapidJSON',
+    uses: ['build', 'native'],
+    lacking: () => header('rapidjson/reader.h'),
+    apt: 'rapidjson-dev',
+    dnf: 'rapidjson-devel',
+    brew: 'rapidjson',
+  },
+  {
+    name: 'CMake',
+    uses: ['build', 'native'],
+    lacking: () => program('cmake') ?? program('ctest'),
+    apt: 'cmake',
+    dnf: 'cmake',
+    brew: 'cmake',
+  },
+  {
+    name: 'Ninja',
+    uses: ['build', 'native'],
+    lacking: () => program('ninja'),
+    apt: 'ninja-build',
+    dnf: 'ninja-build',
+    brew: 'ninja',
+  },
+  {
+    name: 'a C++ compiler',
+    uses: ['native'],
+    lacking: () => program(process.env.CXX || 'c++', 'g++', 'clang++'),
+    apt: 'g++',
+    dnf: 'gcc-c++ libasan libubsan',
+    brew: 'llvm',
+  },
+  {
+    name: 'Catch2',
+    uses: ['native'],
+    lacking: () => header('catch2/catch.hpp', 'catch2/catch_all.hpp'),
+    apt: 'catch2',
+    dnf: 'catch-devel',
+    brew: 'catch2',
+  },
+  {
+    name: 'Chromium',
+    uses: ['browser'],
+    lacking: () => program('chromium', 'chromium-browser', 'google-chrome'),
+    apt: 'chromium',
+    dnf: 'chromium',
+    brew: 'chromium',
+  },
+  {
+    name: 'clang-format',
+    uses: ['lint'],
+    lacking: () => program('clang-format'),
+    apt: 'clang-format',
+    dnf: 'clang-tools-extra',
+    brew: 'llvm',
+    optional: true,
+  },
+  {
+    name: 'clang-tidy',
+    uses: ['lint'],
+    lacking: () => program('clang-tidy'),
+    apt: 'clang-tidy',
+    dnf: 'clang-tools-extra',
+    brew: 'llvm',
+    optional: true,
+  },
+];
+
+/**
+ * Installs what is missing, where that needs no password; otherwise says what to install.
+ * @param {Use[]} uses
+ */
+export async function bringSystemPackages(uses) {
+  const missing = await missingFor(uses);
+  if (missing.length === 0) return;
+
+  const asRoot = await rootCommand();
+  if (which('apt-get') !== null && asRoot !== null) {
+    const packages = missing.map(({ requirement }) => requirement.apt);
+    await step(`installing ${packages.join(' ')} with apt-get`, () => aptInstall(asRoot, packages));
+    const still = await missingFor(uses);
+    if (still.length > 0) throw new StepError(explain(still));
+  } else {
+    const needed = missing.filter(({ requirement }) => !requirement.optional);
+    if (needed.length > 0) throw new StepError(explain(needed));
+  }
+}
+
+/**
+ * @typedef {{ requirement: Requirement, reason: string }} Missing
+ */
+
+/**
+ * @param {Use[]} uses
+ * @returns {Promise<Missing[]>}
+ */
+async function missingFor(uses) {
+  const wanted = requirements.filter((requirement) =>
+    requirement.uses.some((u) => uses.includes(u)),
+  );
+  const checked = wanted.map(async (requirement) => ({
+    requirement,
+    reason: await requirement.lacking(),
+  }));
+  return /** @type {Missing[]} */ ((await Promise.all(checked)).filter((c) => c.reason !== null));
+}
+
+/**
+ * What goes before a command for it to run as root; null when that would ask for a password.
+ * @returns {Promise<string[] | null>}
+ */
+async function rootCommand() {
+  if (process.getuid?.() === 0) return [];
+  if (which('sudo') === null) return null;
+  return (await run('sudo', ['-n', 'true'])).status === 0 ? ['sudo', '-n'] : null;
+}
+
+/**
+ * @param {string[]} asRoot
+ * @param {string[]} packages
+ */
+async function aptInstall(asRoot, packages) {
+  // sudo drops the environment, so what must be in it is put there by env.
+  const apt = [...asRoot, 'env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', '-qq'];
+  const wait = ['-o', 'DPkg::Lock::Timeout=300'];
+  const [command, ...args] = apt;
+  const update = await run(command, [...args, ...wait, 'update']);
+  // A repository that cannot be reached need not be the one that has the packages.
+  const install = await run(command, [
+    ...args,
+    ...wait,
+    'install',
+    '--yes',
+    '--no-install-recommends',
+    ...packages,
+  ]);
+  if (install.status !== 0) {
+    throw new StepError(`apt-get failed:\n${update.output}${install.output}`);
+  }
+}
+
+/** @param {Missing[]} missing */
+function explain(missing) {
+  /** @param {'apt' | 'dnf' | 'brew'} system */
+  const names = (system) =>
+    [...new Set(missing.flatMap(({ requirement }) => requirement[system].split(' ')))].join(' ');
+  const lines = [
+    'tierlimit needs what this machine does not have:',
+    ...missing.map(({ requirement, reason }) => `  ${requirement.name}: ${reason}`),
+    '',
+    'Install it and run the command again:',
+    `  Debian, Ubuntu:  sudo apt-get install ${names('apt')}`,
+    `  Fedora:          sudo dnf install ${names('dnf')}`,
+    `  macOS:           brew install ${names('brew')}`,
+  ];
+  if (missing.some(({ requirement }) => requirement.name === 'Emscripten')) {
+    lines.push(
+      'Emscripten can also come from its own SDK (any system, and the newest version):',
+      '  https://emscripten.org/docs/getting_started/downloads.html',
+      '  then `source emsdk_env.sh`, which puts emcc on PATH.',
+    );
+  }
+  return lines.join('\n');
+}
+
+/**
+ * The reason when none of the programs is on PATH.
+ * @param {...string} names
+ */
+function program(...names) {
+  return names.some((name) => which(name) !== null) ? null : `${names.join(' or ')} is not on PATH`;
+}
+
+/**
+ * The reason when none of the headers is in a folder where CMake looks too.
+ * @param {...string} names
+ */
+function header(...names) {
+  const prefixes = [
+    ...(process.env.CMAKE_PREFIX_PATH ?? '').split(delimiter).filter(Boolean),
+    '/usr',
+    '/usr/local',
+    '/opt/homebrew',
+  ];
+  const found = names.some((name) => prefixes.some((p) => existsSync(join(p, 'include', name))));
+  return found ? null : `${names.join(' or ')} is in no include folder of ${prefixes.join(', ')}`;
+}

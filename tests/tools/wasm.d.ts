@@ -1,0 +1,10 @@
+// What workerd and edge runtimes make of an imported .wasm file.
+declare module '*.wasm' {
+  const module: WebAssembly.Module;
+  export default module;
+}
+
+declare module '*.wasm?module' {
+  const module: WebAssembly.Module;
+  export default module;
+}
