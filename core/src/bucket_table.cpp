@@ -10,6 +10,9 @@ constexpr std::uint32_t first_slots = 16;
 
 constexpr std::uint32_t usable(std::uint32_t slots) noexcept { return slots - slots / 8; }
 
+// 0 where the number of slots has come to its end.
+constexpr std::uint32_t next_slots(std::uint32_t slots) noexcept { return slots == 0 ? first_slots : slots * 2; }
+
 }  // namespace
 
 static_assert(sizeof(Slot) == 32);
@@ -19,7 +22,7 @@ BucketTable::BucketTable(std::uint32_t max_buckets, std::uint64_t max_bytes) noe
 
 BucketTable::~BucketTable() { std::free(slots_); }
 
-Slot* BucketTable::find(const Fingerprint& client) noexcept {
+Slot* BucketTable::find(const Fingerprint& client) const noexcept {
   if (slots_ == nullptr) return nullptr;
   for (std::uint32_t index = client.a;; ++index) {
     Slot& slot = at(index);
@@ -28,9 +31,12 @@ Slot* BucketTable::find(const Fingerprint& client) noexcept {
   }
 }
 
+bool BucketTable::has_room() const noexcept {
+  return size_ < max_buckets_ && (size_ < usable(slots()) || may_grow());
+}
+
 Slot* BucketTable::insert(const Fingerprint& client) noexcept {
-  if (size_ >= max_buckets_) return nullptr;
-  if (size_ >= usable(slots()) && !grow()) return nullptr;
+  if (!has_room() || (size_ >= usable(slots()) && !grow())) return nullptr;
   ++size_;
   Slot* slot = first_free(client);
   slot->client = client;
@@ -52,16 +58,20 @@ void BucketTable::erase(Slot& slot) noexcept {
   --size_;
 }
 
-Slot* BucketTable::first_free(const Fingerprint& client) noexcept {
+Slot* BucketTable::first_free(const Fingerprint& client) const noexcept {
   std::uint32_t index = client.a;
   while (at(index).definition != 0) ++index;
   return &at(index);
 }
 
+bool BucketTable::may_grow() const noexcept {
+  const std::uint32_t count = next_slots(slots());
+  return count != 0 && std::uint64_t{count} * sizeof(Slot) <= max_bytes_;
+}
+
 bool BucketTable::grow() noexcept {
   const std::uint32_t old_count = slots();
-  const std::uint32_t count = old_count == 0 ? first_slots : old_count * 2;
-  if (count < old_count || std::uint64_t{count} * sizeof(Slot) > max_bytes_) return false;
+  const std::uint32_t count = next_slots(old_count);
   auto* const grown = static_cast<Slot*>(std::calloc(count, sizeof(Slot)));
   if (grown == nullptr) return false;
   Slot* const old = slots_;

@@ -48,7 +48,9 @@ class BucketTable {
   BucketTable& operator=(const BucketTable&) = delete;
 
   /// The client's slot, or null.
-  [[nodiscard]] Slot* find(const Fingerprint& client) noexcept;
+  [[nodiscard]] Slot* find(const Fingerprint& client) const noexcept;
+  /// Whether `insert` stays within both bounds.
+  [[nodiscard]] bool has_room() const noexcept;
   /// A slot for a client that has none. Null where the table is at a bound or memory does not grow; nothing changed.
   /// The caller gives the slot a definition other than 0 at once.
   [[nodiscard]] Slot* insert(const Fingerprint& client) noexcept;
@@ -59,13 +61,14 @@ class BucketTable {
   [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
   /// Slots there are, a power of two or 0; `at` takes any number and wraps around.
   [[nodiscard]] std::uint32_t slots() const noexcept { return slots_ == nullptr ? 0 : mask_ + 1; }
-  [[nodiscard]] Slot& at(std::uint32_t index) noexcept { return slots_[index & mask_]; }
+  [[nodiscard]] Slot& at(std::uint32_t index) const noexcept { return slots_[index & mask_]; }
   /// Memory held.
   [[nodiscard]] std::uint64_t bytes() const noexcept { return std::uint64_t{slots()} * sizeof(Slot); }
 
  private:
+  [[nodiscard]] bool may_grow() const noexcept;
   [[nodiscard]] bool grow() noexcept;
-  [[nodiscard]] Slot* first_free(const Fingerprint& client) noexcept;
+  [[nodiscard]] Slot* first_free(const Fingerprint& client) const noexcept;
 
   Slot* slots_ = nullptr;
   std::uint32_t mask_ = 0;

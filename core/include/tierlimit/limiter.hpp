@@ -152,10 +152,17 @@ class TierLimiter {
   [[nodiscard]] Judgement stepped(Judgement judgement, const Slot* slot, std::uint64_t cost, std::int64_t now) const;
   [[nodiscard]] BucketState state_under(const Slot& slot, const Limit& limit) const noexcept;
 
-  [[nodiscard]] Slot* make_room(const Fingerprint& client, std::int64_t now, std::uint64_t& wait);
+  // A bucket that may have to go, and in how many microseconds it is full: 2^64-1 for never.
+  struct Candidate {
+    Slot* slot;
+    std::uint64_t wait;
+  };
+  [[nodiscard]] Candidate first_to_go(const Fingerprint& client, std::int64_t now) const noexcept;
+  [[nodiscard]] bool turned_away(const Candidate& candidate) const noexcept;
+  [[nodiscard]] Judgement table_full(Judgement judgement, const Candidate& candidate, std::int64_t now) const noexcept;
+  [[nodiscard]] Slot* make_room(const Fingerprint& client, const Candidate& candidate, std::int64_t now) noexcept;
   void forget(Slot& slot) noexcept;
   void use(Slot& slot, std::uint32_t definition) noexcept;
-  [[nodiscard]] bool forgettable(const Slot& slot, std::int64_t now) const;
   [[nodiscard]] std::uint64_t time_to_full(const Slot& slot, std::int64_t now) const noexcept;
   void sweep(std::int64_t now);
 

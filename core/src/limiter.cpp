@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: MIT
+#include "tierlimit/limiter.hpp"
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "memory.hpp"
+#include "tierlimit/micros.hpp"
+
+namespace tierlimit {
+namespace {
+
+constexpr std::uint64_t never = ~std::uint64_t{0};
+
+constexpr int slots_swept_per_decision = 2;
+constexpr int eviction_sample = 8;
+
+// More than a map entry, its strings apart, and the growth of the containers around it take per assignment.
+constexpr std::size_t bytes_per_assignment = 256;
+
+Error failure(ErrorCode code, std::string message) {
+  Error error;
+  error.code = code;
+  error.message = std::move(message);
+  return error;
+}
+
+Error explain(const Judgement& judgement, std::uint64_t cost, std::int64_t now) {
+  switch (judgement.status) {
+    case Judgement::Status::clock:
+      return failure(ErrorCode::clock, "the clock reads " + std::to_string(now) +
+                                           " microseconds, earlier than the client's last decision at " +
+                                           std::to_string(judgement.state.touched));
+    case Judgement::Status::invalid_cost:
+      return failure(ErrorCode::invalid_cost,
+                     "the cost is " + std::to_string(cost) + "; it must be a whole number from 1 to 9007199254740991");
+    case Judgement::Status::not_seeded:
+      return failure(ErrorCode::not_seeded, "the limiter has no secret yet: seed it before the first decision");
+    default: return failure(ErrorCode::no_policies, "no policy document is in force");
+  }
+}
+
+Error out_of_range(std::int64_t now) {
+  return failure(ErrorCode::invalid_time,
+                 "the clock reads " + std::to_string(now) + " microseconds; it must be within 2^53 of zero");
+}
+
+bool failed(const Judgement& judgement) noexcept {
+  return judgement.status != Judgement::Status::admitted && judgement.status != Judgement::Status::denied;
+}
+
+bool in_range(std::int64_t now) noexcept { return now >= -max_micros && now <= max_micros; }
+
+}  // namespace
+
+TierLimiter::TierLimiter(const LimiterOptions& options)
+    : options_(options), definitions_(1), table_(options.max_clients, options.max_bytes) {}
+
+void TierLimiter::seed(const Secret& secret) {
+  if (secret_) return;
+  secret_ = secret;
+  directory_.seed(secret);
+}
+
+// ---- Decisions -----------------------------------------------------------------------------------------------------
+
+Result<Decision> TierLimiter::check(const Request& request, std::int64_t now) {
+  if (!in_range(now)) return out_of_range(now);
+  const TierChoice choice = request.tier ? tier(*request.tier) : TierChoice{};
+  const Judgement judgement = judge(request.client, choice, request.cost, now);
+  if (failed(judgement)) return explain(judgement, request.cost, now);
+  Decision decision = describe(judgement, request.cost);
+  if (request.tier) decision.tier = request.tier;
+  return decision;
+}
+
+Result<Decision> TierLimiter::peek(const Request& request, std::int64_t now) {
+  if (!in_range(now)) return out_of_range(now);
+  const TierChoice choice = request.tier ? tier(*request.tier) : TierChoice{};
+  const Judgement judgement = preview(request.client, choice, request.cost, now);
+  if (failed(judgement)) return explain(judgement, request.cost, now);
+  Decision decision = describe(judgement, request.cost);
+  if (request.tier) decision.tier = request.tier;
+  return decision;
+}
+
+TierChoice TierLimiter::tier(std::string_view name) const {
+  const std::optional<TierId> id = directory_.find(name);
+  // A name that only assignments use is as unknown as one that nobody uses.
+  if (!id || directory_[*id].fallback == Fallback::unknown_tier) return {TierChoice::Kind::unknown, 0};
+  return {TierChoice::Kind::named, *id};
+}
+
+// Which limit judges the request, and what stands in the way of judging it.
+Judgement TierLimiter::look_up(const Fingerprint& client, TierChoice tier, std::uint64_t cost,
+                               std::uint32_t& definition) const {
+  Judgement judgement;
+  definition = default_definition_;
+  if (cost == 0 || cost > max_cost) judgement.status = Judgement::Status::invalid_cost;
+  if (tier.kind == TierChoice::Kind::unknown) {
+    judgement.fallback = Fallback::unknown_tier;
+  } else {
+    const std::optional<TierId> id =
+        tier.kind == TierChoice::Kind::named ? std::optional{tier.id} : directory_.assigned(client);
+    if (id) {
+      const TierEntry& entry = directory_[*id];
+      definition = entry.definition;
+      judgement.fallback = entry.fallback;
+      judgement.has_tier = true;
+      judgement.tier = *id;
+    } else {
+      judgement.fallback = Fallback::no_tier;
+    }
+  }
+  judgement.limit = &definitions_[definition].limit;
+  return judgement;
+}
+
+Judgement TierLimiter::stepped(Judgement judgement, const Slot* slot, std::uint64_t cost, std::int64_t now) const {
+  if (failed(judgement)) return judgement;
+  if (slot != nullptr && now < slot->state.touched) {
+    judgement.status = Judgement::Status::clock;
+    judgement.state = slot->state;
+    return judgement;
+  }
+  const BucketState before = slot != nullptr ? state_under(*slot, *judgement.limit) : full_bucket(*judgement.limit, now);
+  const Outcome outcome = step(*judgement.limit, before, now, cost);
+  judgement.state = outcome.state;
+  switch (outcome.verdict) {
+    case Outcome::Verdict::admitted:
+      judgement.status = Judgement::Status::admitted;
+      judgement.reason = Reason::ok;
+      break;
+    case Outcome::Verdict::exhausted: judgement.reason = Reason::exhausted; break;
+    case Outcome::Verdict::cost_exceeds_capacity: judgement.reason = Reason::cost_exceeds_capacity; break;
+    case Outcome::Verdict::never_refills: judgement.reason = Reason::never_refills; break;
+  }
+  return judgement;
+}
+
+Judgement TierLimiter::judge(std::string_view client, TierChoice tier, std::uint64_t cost, std::int64_t now) {
+  Judgement judgement;
+  if (revision_ == 0 || !secret_) {
+    judgement.status = revision_ == 0 ? Judgement::Status::no_policies : Judgement::Status::not_seeded;
+    return judgement;
+  }
+  const Fingerprint fingerprint = Fingerprint::of(*secret_, client);
+  std::uint32_t definition = 0;
+  Slot* slot = table_.find(fingerprint);
+  judgement = stepped(look_up(fingerprint, tier, cost, definition), slot, cost, now);
+  if (failed(judgement)) return judgement;
+
+  if (slot == nullptr) slot = table_.insert(fingerprint);
+  if (slot == nullptr) {
+    const Candidate candidate = first_to_go(fingerprint, now);
+    if (turned_away(candidate)) {
+      ++stats_.denied;
+      ++stats_.table_full;
+      return table_full(judgement, candidate, now);
+    }
+    slot = make_room(fingerprint, candidate, now);
+  }
+  use(*slot, definition);
+  slot->state = judgement.state;
+  ++(judgement.status == Judgement::Status::admitted ? stats_.allowed : stats_.denied);
+  if (options_.sweep) sweep(now);
+  return judgement;
+}
+
+Judgement TierLimiter::preview(std::string_view client, TierChoice tier, std::uint64_t cost, std::int64_t now) const {
+  Judgement judgement;
+  if (revision_ == 0 || !secret_) {
+    judgement.status = revision_ == 0 ? Judgement::Status::no_policies : Judgement::Status::not_seeded;
+    return judgement;
+  }
+  const Fingerprint fingerprint = Fingerprint::of(*secret_, client);
+  std::uint32_t definition = 0;
+  const Slot* const slot = table_.find(fingerprint);
+  judgement = stepped(look_up(fingerprint, tier, cost, definition), slot, cost, now);
+  if (failed(judgement) || slot != nullptr || table_.has_room()) return judgement;
+  const Candidate candidate = first_to_go(fingerprint, now);
+  return turned_away(candidate) ? table_full(judgement, candidate, now) : judgement;
+}
+
+Judgement TierLimiter::table_full(Judgement judgement, const Candidate& candidate, std::int64_t now) const noexcept {
+  judgement.status = Judgement::Status::denied;
+  judgement.reason = Reason::table_full;
+  judgement.state = full_bucket(*judgement.limit, now);
+  judgement.wait = options_.sweep ? candidate.wait : never;
+  return judgement;
+}
+
+Decision TierLimiter::describe(const Judgement& judgement, std::uint64_t cost) const {
+  const Limit& limit = *judgement.limit;
+  const auto known = [](std::uint64_t wait) { return wait == never ? std::nullopt : std::optional{wait}; };
+  Decision decision;
+  decision.allowed = judgement.status == Judgement::Status::admitted;
+  decision.limit = limit.capacity;
+  decision.remaining = judgement.state.balance / limit.unit;
+  decision.reason = judgement.reason;
+  decision.fallback = judgement.fallback;
+  decision.reset = known(time_until(limit, judgement.state.balance, limit.full));
+  if (judgement.has_tier) decision.tier = tier_name(judgement.tier);
+  switch (judgement.reason) {
+    case Reason::ok: decision.retry = 0; break;
+    case Reason::exhausted:
+      // The price is at most `full`: a cost above the capacity has a reason of its own.
+      decision.retry =
+          known(time_until(limit, judgement.state.balance, static_cast<std::int64_t>(cost) * limit.unit));
+      break;
+    case Reason::table_full: decision.retry = known(judgement.wait); break;
+    case Reason::cost_exceeds_capacity:
+    case Reason::never_refills: break;
+  }
+  return decision;
+}
+
+// The bucket's state in the credits of `limit`.
+BucketState TierLimiter::state_under(const Slot& slot, const Limit& limit) const noexcept {
+  return {move_balance(slot.state.balance, definitions_[slot.definition].limit, limit), slot.state.touched};
+}
+
+LimiterStats TierLimiter::stats() const noexcept {
+  LimiterStats stats = stats_;
+  stats.buckets = table_.size();
+  stats.bytes = table_.bytes();
+  stats.assignments = directory_.assignments();
+  return stats;
+}
+
+// ---- Remembering and forgetting ------------------------------------------------------------------------------------
+
+void TierLimiter::use(Slot& slot, std::uint32_t definition) noexcept {
+  if (slot.definition == definition) return;
+  ++definitions_[definition].users;
+  if (slot.definition != 0) release(slot.definition);
+  slot.definition = definition;
+}
+
+void TierLimiter::forget(Slot& slot) noexcept {
+  release(slot.definition);
+  table_.erase(slot);
+}
+
+void TierLimiter::release(std::uint32_t definition) noexcept {
+  if (--definitions_[definition].users != 0) return;
+  definitions_[definition].tier.clear();
+  unused_definitions_.push_back(definition);
+}
+
+// Microseconds until nobody can tell the client from one never seen: its bucket is full under the limit that last
+// judged it, under the present limit of the same tier, and under that of the tier it has now when none is named.
+std::uint64_t TierLimiter::time_to_full(const Slot& slot, std::int64_t now) const noexcept {
+  if (now < slot.state.touched) return never;
+  const std::optional<TierId> assigned = directory_.assigned(slot.client);
+  const std::uint32_t untold = assigned ? directory_[*assigned].definition : default_definition_;
+  std::uint64_t longest = 0;
+  std::uint32_t last = 0;
+  for (const std::uint32_t definition : {slot.definition, definitions_[slot.definition].successor, untold}) {
+    if (definition == last) continue;
+    last = definition;
+    const Limit& limit = definitions_[definition].limit;
+    longest = std::max(longest, time_until(limit, accrued(limit, state_under(slot, limit), now), limit.full));
+  }
+  return longest;
+}
+
+void TierLimiter::sweep(std::int64_t now) {
+  for (int i = 0; i < slots_swept_per_decision; ++i) {
+    Slot& slot = table_.at(sweep_at_);
+    if (slot.definition != 0 && time_to_full(slot, now) == 0) {
+      forget(slot);
+      ++stats_.swept;
+    } else {
+      ++sweep_at_;
+    }
+  }
+}
+
+// Of a sample of buckets the one to forget first: that will be full soonest, or of those that never will the one that
+// was not touched for longest. The sample starts where the client's own slot would be, so that the same client looks at
+// the same ones when it comes back. Null in an empty table.
+TierLimiter::Candidate TierLimiter::first_to_go(const Fingerprint& client, std::int64_t now) const noexcept {
+  Candidate first{nullptr, never};
+  int seen = 0;
+  for (std::uint32_t i = 0; i < table_.slots() && seen < eviction_sample; ++i) {
+    Slot& slot = table_.at(client.a + i);
+    if (slot.definition == 0) continue;
+    ++seen;
+    const std::uint64_t wait = time_to_full(slot, now);
+    if (first.slot == nullptr || wait < first.wait ||
+        (wait == first.wait && slot.state.touched < first.slot->state.touched)) {
+      first = {&slot, wait};
+    }
+  }
+  return first;
+}
+
+// Whether a new client has to be refused while the table has no room and `candidate` is the first to go.
+bool TierLimiter::turned_away(const Candidate& candidate) const noexcept {
+  if (candidate.slot == nullptr) return true;
+  return options_.on_full == LimiterOptions::OnFull::deny && !(options_.sweep && candidate.wait == 0);
+}
+
+// A slot for a client that has none, at the expense of the candidate.
+Slot* TierLimiter::make_room(const Fingerprint& client, const Candidate& candidate, std::int64_t now) noexcept {
+  Slot& slot = *candidate.slot;
+  if (options_.sweep && candidate.wait == 0) {
+    ++stats_.swept;
+  } else {
+    const Limit& limit = definitions_[slot.definition].limit;
+    const std::int64_t balance = now < slot.state.touched ? slot.state.balance : accrued(limit, slot.state, now);
+    ++stats_.evictions;
+    stats_.evicted_tokens += static_cast<double>(limit.full - balance) / static_cast<double>(limit.unit);
+  }
+  forget(slot);
+  return table_.insert(client);
+}
+
+// ---- Policies ------------------------------------------------------------------------------------------------------
+
+Result<bool> TierLimiter::set_tier(std::string_view client, std::optional<std::string_view> tier) {
+  const std::size_t text = client.size() + (tier ? tier->size() : 0);
+  if (!memory_available(2 * text + bytes_per_assignment + 32 * directory_.assignments())) {
+    return failure(ErrorCode::out_of_memory, "memory for one more assignment cannot be had");
+  }
+  directory_.assign(client, tier);
+  // A name that was new has to learn what it means; one that was known means what it did.
+  const std::optional<TierId> id = tier ? directory_.find(*tier) : std::nullopt;
+  if (id && directory_[*id].fallback == Fallback::unknown_tier) directory_[*id].definition = default_definition_;
+  return true;
+}
+
+Result<std::uint32_t, std::vector<Error>> TierLimiter::set_policies(std::string_view json) {
+  Result<PolicySet, std::vector<Error>> policies = PolicySet::from_json(json, options_.strict);
+  if (!policies) return std::move(policies.error());
+  install(std::move(policies.value()));
+  return ++revision_;
+}
+
+void TierLimiter::install(PolicySet&& policies) {
+  const auto less = [this](std::uint32_t x, std::uint32_t y) {
+    const auto key = [this](std::uint32_t definition) {
+      const Definition& d = definitions_[definition];
+      return std::tuple{d.is_default, std::string_view{d.tier}, d.limit.unit, d.limit.gain, d.limit.full};
+    };
+    return key(x) < key(y);
+  };
+  std::vector<std::uint32_t> known;
+  for (std::uint32_t i = 1; i < definitions_.size(); ++i) {
+    if (definitions_[i].users != 0) known.push_back(i);
+  }
+  std::sort(known.begin(), known.end(), less);
+
+  // A limit that some bucket still refers to is taken up again rather than defined anew.
+  std::vector<std::uint32_t> in_force;
+  const auto define = [&](std::string_view tier, bool is_default, const Limit& limit) {
+    if (unused_definitions_.empty()) {
+      unused_definitions_.push_back(static_cast<std::uint32_t>(definitions_.size()));
+      definitions_.emplace_back();
+    }
+    std::uint32_t definition = unused_definitions_.back();
+    Definition& fresh = definitions_[definition];
+    fresh.tier = tier;
+    fresh.is_default = is_default;
+    fresh.limit = limit;
+    const auto same = std::lower_bound(known.begin(), known.end(), definition, less);
+    if (same != known.end() && !less(definition, *same)) {
+      definition = *same;
+      definitions_[definition].limit.capacity = limit.capacity;
+    } else {
+      unused_definitions_.pop_back();
+    }
+    ++definitions_[definition].users;
+    in_force.push_back(definition);
+    return definition;
+  };
+
+  default_definition_ = define({}, true, policies.default_policy.limit);
+  directory_.each([this](TierEntry& entry) {
+    entry.definition = default_definition_;
+    entry.fallback = Fallback::unknown_tier;
+  });
+
+  std::vector<TierId> tiers;
+  for (const Tier& tier : policies.tiers) {
+    const TierId id = directory_.acquire(tier.name);
+    TierEntry& entry = directory_[id];
+    entry.definition = tier.policy ? define(tier.name, false, tier.policy->limit) : default_definition_;
+    entry.fallback = tier.policy ? Fallback::none : Fallback::invalid_tier_policy;
+    tiers.push_back(id);
+  }
+
+  Assignments clients;
+  if (secret_) clients.seed(*secret_);
+  for (const ClientTier& assignment : policies.clients) {
+    const TierId id = directory_.acquire(assignment.tier);
+    if (directory_[id].fallback == Fallback::unknown_tier) directory_[id].definition = default_definition_;
+    clients.set(assignment.client, id);
+  }
+  directory_.replace_document(std::move(clients));
+
+  // What the last document held goes last, so that nothing that stays was without a user in between.
+  for (const TierId tier : document_tiers_) directory_.release(tier);
+  for (const std::uint32_t definition : document_definitions_) release(definition);
+  document_tiers_ = std::move(tiers);
+  document_definitions_ = std::move(in_force);
+  rejected_ = std::move(policies.rejected);
+  warnings_ = std::move(policies.warnings);
+
+  for (Definition& definition : definitions_) {
+    const std::optional<TierId> tier = definition.is_default ? std::nullopt : directory_.find(definition.tier);
+    definition.successor = tier ? directory_[*tier].definition : default_definition_;
+  }
+}
+
+}  // namespace tierlimit
