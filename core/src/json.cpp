@@ -123,9 +123,7 @@ class Source {
 
  private:
   static bool starts_number(char c) noexcept { return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.'; }
-  static bool continues_number(char c) noexcept {
-    return starts_number(c) || is_letter(c);
-  }
+  static bool continues_number(char c) noexcept { return starts_number(c) || is_letter(c); }
 
   void advance() noexcept {
     at_ = next_;
@@ -152,7 +150,7 @@ class Source {
 // The reader's stack, in memory that was had beforehand and that is large enough for any text of its size.
 class Scratch {
  public:
-  static constexpr bool kNeedFree = false;
+  [[maybe_unused]] static constexpr bool kNeedFree = false;
 
   [[nodiscard]] bool allocate(std::size_t text_size) noexcept {
     // The longest string with its closing NUL, and what an open container takes.
@@ -323,11 +321,13 @@ std::string_view expectation(rapid::ParseErrorCode code) noexcept {
 
 void add_syntax_error(std::string_view text, rapid::ParseErrorCode code, std::size_t at, Reporter& reporter,
                       std::vector<Error>& errors) {
-  std::size_t end = at + sequence_length(text, at);
   if (code == rapid::kParseErrorValueInvalid) {
     // A misspelled word is refused at the letter that is wrong; it is shown whole.
     while (at > 0 && is_letter(text[at - 1])) --at;
-    while (end < text.size() && is_letter(text[end])) ++end;
+  }
+  std::size_t end = at + sequence_length(text, at);
+  if (is_letter(static_cast<char>(byte_at(text, at)))) {
+    while (is_letter(static_cast<char>(byte_at(text, end)))) ++end;
   } else if (byte_at(text, at) == '\\') {
     end += sequence_length(text, end);
   }
@@ -495,8 +495,9 @@ bool Document::scan_encoding(Reporter& reporter, std::vector<Error>& errors) con
         reporter.add(errors, ErrorCode::lone_surrogate, nullptr, at,
                      {"U+", Hex(unit, 4), " is half of a surrogate pair; it stands for nothing alone"});
       } else {
-        reporter.add(errors, ErrorCode::invalid_utf8, nullptr, at,
-                     {"byte 0x", Hex(byte_at(text_, at), 2), " does not begin a character here; the text must be UTF-8"});
+        reporter.add(
+            errors, ErrorCode::invalid_utf8, nullptr, at,
+            {"byte 0x", Hex(byte_at(text_, at), 2), " does not begin a character here; the text must be UTF-8"});
       }
       return false;
     }
@@ -529,8 +530,7 @@ bool Document::parse(Reporter& reporter, std::vector<Error>& errors) {
       return false;
     case Handler::Refusal::not_a_number:
       reporter.add(errors, ErrorCode::syntax, nullptr, at,
-                   {"expected a number as JSON spells it, found ",
-                    Excerpt(text_.substr(at, source.Tell() - at))});
+                   {"expected a number as JSON spells it, found ", Excerpt(text_.substr(at, source.Tell() - at))});
       return false;
     case Handler::Refusal::none:
       break;
@@ -634,7 +634,7 @@ Excerpt Document::source(std::uint32_t index) const noexcept {
   if (node.kind == Kind::array) return Excerpt("an array");
   if (node.kind != Kind::string && node.kind != Kind::name) return Excerpt(node.text);
   std::size_t end = node.offset + 1;
-  while (text_[end] != '"') end += text_[end] == '\\' ? 2 : 1;
+  while (text_[end] != '"') end += text_[end] == '\\' ? 2u : 1u;
   return Excerpt(text_.substr(node.offset, end + 1 - node.offset));
 }
 

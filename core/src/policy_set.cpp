@@ -47,11 +47,11 @@ enum Member : std::size_t {
   member_window_seconds,
   member_size
 };
-constexpr std::string_view member_names[member_size] = {
-    "capacity", "refillPerSecond", "refill", "algorithm", "onRaise",
-    "accrual",  "onStoreError",    "limits", "limit",     "windowSeconds"};
-constexpr Grammar member_grammar = {
-    member_names, member_size, " is not a member of a tier, which has capacity and refillPerSecond or refill"};
+constexpr std::string_view member_names[member_size] = {"capacity", "refillPerSecond", "refill",       "algorithm",
+                                                        "onRaise",  "accrual",         "onStoreError", "limits",
+                                                        "limit",    "windowSeconds"};
+constexpr Grammar member_grammar = {member_names, member_size,
+                                    " is not a member of a tier, which has capacity and refillPerSecond or refill"};
 
 enum Refill : std::size_t { refill_tokens, refill_seconds, refill_size };
 constexpr std::string_view refill_names[refill_size] = {"tokens", "seconds"};
@@ -67,7 +67,10 @@ struct Choice {
   std::string_view rule;
 };
 constexpr Choice choices[] = {
-    {member_algorithm, 1, 3, {"token-bucket", "sliding-window", "fixed-window"},
+    {member_algorithm,
+     1,
+     3,
+     {"token-bucket", "sliding-window", "fixed-window"},
      "it must be token-bucket, sliding-window or fixed-window"},
     {member_on_raise, 1, 4, {"keep", "fill", "proportional", "add"}, "it must be keep, fill, proportional or add"},
     {member_accrual, 1, 2, {"at-next", "prorated"}, "it must be at-next or prorated"},
@@ -135,7 +138,7 @@ bool Loader::expect(Errors& errors, std::uint32_t node, Kind kind, const Path* p
 
 void Loader::find_members(Errors& errors, std::uint32_t object, const Path* path, const Grammar& grammar,
                           std::uint32_t* found) {
-  std::fill_n(found, grammar.size, 0);
+  std::fill_n(found, grammar.size, std::uint32_t{0});
   for (std::uint32_t name = object + 1; name < document_[object].next; name = document_[name + 1].next) {
     const std::string_view* const end = grammar.names + grammar.size;
     const std::string_view* const known = std::find(grammar.names, end, document_[name].text);
@@ -186,8 +189,8 @@ void Loader::load_tiers(std::uint32_t object, const Path& path) {
   for (std::uint32_t name = object + 1; name < document_[object].next; name = document_[name + 1].next) {
     if (reporter_.starved()) return;
     const Path place{&path, document_[name].text};
-    // The set's own find() promises only to look; the tier is this set's to change.
-    const_cast<Tier*>(set_.find(place.name))->policy = policy(tolerated_, name + 1, place);
+    const std::ptrdiff_t index = set_.find(place.name) - set_.tiers.data();
+    set_.tiers[static_cast<std::size_t>(index)].policy = policy(tolerated_, name + 1, place);
   }
 }
 
@@ -217,7 +220,7 @@ void Loader::load_clients(std::uint32_t object, const Path& path) {
 std::optional<Policy> Loader::policy(Errors& errors, std::uint32_t node, const Path& path) {
   if (!reporter_.available(room_for_limit)) return std::nullopt;
   const std::size_t errors_before = errors.size();
-  if (!expect(errors, node, Kind::object, &path, Excerpt(path.name), "an object")) return std::nullopt;
+  if (!expect(errors, node, Kind::object, &path, document_.source(node - 1), "an object")) return std::nullopt;
   Found found;
   find_members(errors, node, &path, member_grammar, found);
 
@@ -264,8 +267,7 @@ std::size_t Loader::choice(Errors& errors, const Choice& choice, std::uint32_t n
   const std::string_view* const end = choice.values + choice.size;
   const auto chosen = static_cast<std::size_t>(std::find(choice.values, end, document_[value].text) - choice.values);
   if (chosen == choice.size) {
-    add(errors, ErrorCode::invalid_value, &place, value,
-        {member, " is ", document_.source(value), "; ", choice.rule});
+    add(errors, ErrorCode::invalid_value, &place, value, {member, " is ", document_.source(value), "; ", choice.rule});
   } else if (chosen >= choice.built) {
     add(errors, ErrorCode::unsupported, &place, value,
         {member, " is ", document_.source(value), ", which this version does not support"});
@@ -297,8 +299,10 @@ void Loader::read_refill(Errors& errors, std::uint32_t name, const Path& path, Q
 }
 
 std::optional<Limit> Loader::limit(Errors& errors, std::uint32_t tier, const Path& path, const Found& found) {
+  const std::size_t errors_before = errors.size();
   const std::uint32_t per_second = found[member_refill_per_second];
   const std::uint32_t refill = found[member_refill];
+  const Path per_second_path{&path, member_names[member_refill_per_second]};
   const Path refill_path{&path, member_names[member_refill]};
   Quantity capacity{{}, {&path, member_names[member_capacity]}, 0, "at least 1"};
   Quantity tokens{{}, {&refill_path, refill_names[refill_tokens]}, 0, "at least 0"};
@@ -311,44 +315,59 @@ std::optional<Limit> Loader::limit(Errors& errors, std::uint32_t tier, const Pat
   }
   if (per_second != 0 && refill != 0) {
     const bool refill_first = refill < per_second;
-    const Path per_second_path{&path, member_names[member_refill_per_second]};
     add(errors, ErrorCode::conflicting_members, refill_first ? &per_second_path : &refill_path,
-        refill_first ? per_second : refill, {"refillPerSecond and refill both say how fast; a tier must have one of them"});
+        refill_first ? per_second : refill,
+        {"refillPerSecond and refill are both given; a tier must have one of them"});
   } else if (per_second != 0) {
-    tokens.path = {&path, member_names[member_refill_per_second]};
+    tokens.path = per_second_path;
     read_number(errors, per_second, tokens);
     seconds.number = Decimal(1);
   } else if (refill != 0) {
     read_refill(errors, refill, refill_path, tokens, seconds);
   } else {
-    add(errors, ErrorCode::missing_member, &path, tier,
-        {"refillPerSecond is missing; a tier must have it or refill"});
+    add(errors, ErrorCode::missing_member, &path, tier, {"refillPerSecond is missing; a tier must have it or refill"});
   }
 
-  // A number that is not there or breaks its rule is replaced by one that harms nothing, so that the others are judged.
-  const bool complete = capacity.number && tokens.number && seconds.number;
-  bool sound = complete;
+  // What is not there or breaks its rule is replaced by what harms nothing, so that the rest is judged too.
   for (;;) {
     if (!capacity.number) capacity.number = Decimal(1);
     if (!tokens.number) tokens.number = Decimal();
     if (!seconds.number) seconds.number = Decimal(1);
     const Result<Limit> made = Limit::make(*capacity.number, *tokens.number, *seconds.number);
-    if (made.ok()) {
-      if (!sound) return std::nullopt;
-      const Limit& limit = made.value();
-      (void)limit;
-      return limit;
+    const bool sound = errors.size() == errors_before;
+    if (!made.ok() && made.error().code == ErrorCode::invalid_value) {
+      const std::string& part = made.error().path;
+      Quantity& wrong = part == "capacity" ? capacity : part == "tokens" ? tokens : seconds;
+      add(errors, ErrorCode::invalid_value, &wrong.path, wrong.node,
+          {wrong.path.name, " is ", document_.source(wrong.node), "; it must be ", wrong.rule});
+      if (reporter_.starved()) return std::nullopt;
+      wrong.number.reset();
+      continue;
     }
-    const Error& error = made.error();
-    if (error.code != ErrorCode::invalid_value) {
-      if (sound) add(errors, error.code, &path, tier, {error.message});
+    if (!sound) return std::nullopt;
+
+    const std::uint32_t rate = per_second != 0 ? per_second : refill;
+    const Excerpt rate_tokens = document_.source(tokens.node);
+    const Excerpt rate_seconds = refill != 0 ? document_.source(seconds.node) : Excerpt("1");
+    const auto tell = [&](Errors& list, ErrorCode code, const Path* place, std::uint32_t node, std::string_view rule) {
+      add(list, code, place, node,
+          {"capacity is ", document_.source(capacity.node), " and the refill is ", rate_tokens, " tokens in ",
+           rate_seconds, " seconds; ", rule});
+    };
+    if (!made.ok()) {
+      tell(errors, made.error().code, &path, tier, made.error().message);
       return std::nullopt;
     }
-    Quantity& wrong = error.path == "capacity" ? capacity : error.path == "tokens" ? tokens : seconds;
-    add(errors, error.code, &wrong.path, wrong.node,
-        {wrong.path.name, " is ", document_.source(wrong.node), "; it must be ", wrong.rule});
-    wrong.number.reset();
-    sound = false;
+    const Limit& limit = made.value();
+    if (limit.rounded == Limit::Rounded::capacity || limit.rounded == Limit::Rounded::both) {
+      tell(set_.warnings, ErrorCode::rate_rounded, &capacity.path, capacity.node,
+           "the capacity is rounded, because both do not fit exactly");
+    }
+    if (limit.rounded == Limit::Rounded::rate || limit.rounded == Limit::Rounded::both) {
+      tell(set_.warnings, ErrorCode::rate_rounded, per_second != 0 ? &per_second_path : &refill_path, rate + 1,
+           "the refill rate is rounded, because both do not fit exactly");
+    }
+    return limit;
   }
 }
 
@@ -372,8 +391,8 @@ Result<PolicySet, std::vector<Error>> PolicySet::from_json(std::string_view text
     error.message = "the policy document does not fit into memory";
     errors.push_back(std::move(error));
   }
-  if (!errors.empty()) return errors;
-  return set;
+  if (!errors.empty()) return {std::move(errors)};
+  return {std::move(set)};
 }
 
 const Tier* PolicySet::find(std::string_view name) const noexcept {
