@@ -94,6 +94,13 @@ TIERLIMIT_EXPORT char* tierlimit_key(std::uint32_t bytes) {
   return key;
 }
 
+// Whether that many bytes can be had: to be asked before a long text is handed to embind, which does not ask.
+TIERLIMIT_EXPORT bool tierlimit_memory(std::uint32_t bytes) {
+  void* const probe = std::malloc(bytes);
+  std::free(probe);
+  return probe != nullptr;
+}
+
 TIERLIMIT_EXPORT const void* tierlimit_answer() { return &answer; }
 
 TIERLIMIT_EXPORT std::int32_t tierlimit_tier(const TierLimiter* limiter, std::uint32_t bytes) {

@@ -1,0 +1,56 @@
+/**
+ * The time that decisions are made by.
+ * @module
+ */
+
+import { show } from './errors.js';
+
+const maxMicros = 2 ** 53;
+
+/**
+ * The runtime's monotonic clock in milliseconds; in workers that have none, the time of day.
+ * @returns {number}
+ */
+export function systemNow() {
+  return globalThis.performance === undefined ? Date.now() : performance.now();
+}
+
+/** Readings of a clock, checked. */
+export class Clock {
+  #read;
+  #hold;
+  #highest = -Infinity;
+
+  /** How many readings were lower than one before and were held. */
+  regressions = 0;
+
+  /**
+   * @param {() => unknown} read milliseconds
+   * @param {boolean} hold whether a reading below the highest one gives that one instead
+   */
+  constructor(read, hold) {
+    this.#read = read;
+    this.#hold = hold;
+  }
+
+  /** @returns {number} milliseconds; finite, and within 2^53 microseconds of zero */
+  now() {
+    const read = this.#read;
+    const reading = read();
+    if (typeof reading !== 'number') {
+      throw new TypeError(`now() must return milliseconds as a number; it returned ${show(reading)}`);
+    }
+    if (!(Math.abs(reading * 1000) <= maxMicros)) {
+      throw new RangeError(
+        `now() must return finite milliseconds within 2^53 microseconds of zero; it returned ${show(reading)}`,
+      );
+    }
+    if (!this.#hold) return reading;
+    if (reading < this.#highest) {
+      this.regressions += 1;
+      return this.#highest;
+    }
+    this.#highest = reading;
+    return reading;
+  }
+}

@@ -1,0 +1,492 @@
+/**
+ * The limiter, over whichever core it is given.
+ * @module
+ */
+
+import { Clock, systemNow } from './clock.js';
+import { ClockError, PolicyError, show } from './errors.js';
+import { asAssigned, status, unknownTier } from './hot-path.js';
+
+/** @import { Core } from './core.js' */
+/**
+ * @import { CheckOptions, Decision, LimiterOptions, LimiterStats, Policies, PolicyProblem, PolicyReport } from
+ *   './types.js'
+ */
+
+const defaults = Object.freeze({
+  maxClients: 262_144,
+  maxBytes: 48 * 2 ** 20,
+  onFull: 'evict',
+  strict: false,
+  sweep: true,
+});
+
+const optionNames = new Set([
+  'policies',
+  'now',
+  'onClockBackward',
+  'seed',
+  ...Object.keys(defaults),
+]);
+
+const largestMaxClients = 2 ** 27;
+const largestMaxBytes = 2 ** 32;
+const seedBytes = 16;
+
+/**
+ * Decides for every client whether a request may proceed: a token bucket for each, by tiers whose policies may change
+ * while it runs. One limiter keeps the state of one isolate. Nothing is read, drawn or started at construction.
+ *
+ * @example
+ * const limiter = new TierLimiter({
+ *   policies: { default: { capacity: 5, refillPerSecond: 1 } },
+ * });
+ * limiter.allow('acme'); // true, five times; then false for a second
+ */
+export class Limiter {
+  #core;
+  #path;
+  #bound;
+  #handle;
+  #clock;
+  #seeded = false;
+  #settings;
+  /** @type {PolicyReport} */
+  #report;
+  /** Numbers of the document's tiers by name, as far as they were asked for. @type {Map<string, number>} */
+  #tierIds = new Map();
+  /** Names by number. @type {string[]} */
+  #tierNames = [];
+
+  /**
+   * @param {Core} core
+   * @param {LimiterOptions} options
+   * @throws {PolicyError} when the policies are refused
+   * @throws {TypeError | RangeError} when an option is; the message names it and its value
+   */
+  constructor(core, options) {
+    this.#settings = settings(options);
+    const { text, isText } = policyText(options.policies);
+    this.#clock = clock(options);
+    this.#core = core;
+    this.#path = core.hotPath;
+    ensureMemory(core, text);
+    this.#bound = new core.module.TierLimiter(text, {
+      maxClients: this.#settings.maxClients,
+      maxBytes: this.#settings.maxBytes,
+      denyWhenFull: this.#settings.onFull === 'deny',
+      strict: this.#settings.strict,
+      sweep: this.#settings.sweep,
+    });
+    try {
+      this.#report = readReport(this.#bound.report(), isText);
+    } catch (error) {
+      this.#bound.delete();
+      throw error;
+    }
+    this.#handle = this.#bound.handle();
+    if (options.seed !== undefined) this.#seed(options.seed);
+  }
+
+  /**
+   * Whether the client may spend `cost` tokens now. They are spent if so.
+   *
+   * @param {string} client any string; different strings are different clients
+   * @param {number} [cost] whole tokens, from 1 to 2^53-1; default 1
+   * @param {string | null} [tier] the tier for this call alone; by default the client's own
+   * @returns {boolean}
+   * @throws {ClockError} when the clock reads earlier than at the client's last decision
+   * @throws {TypeError | RangeError} when an argument is not as it should be
+   * @example
+   * if (!limiter.allow('acme', 5, 'pro')) return new Response(null, { status: 429 });
+   */
+  allow(client, cost = 1, tier = undefined) {
+    const path = this.#ready('allow');
+    checkClient(client);
+    checkCost(cost);
+    const nowMs = this.#clock.now();
+    const tierId = this.#tierId(path, tier);
+    const outcome = path.allow(this.#handle, path.writeKey(client), tierId, cost, nowMs);
+    if (outcome < 0) throw failure(path, outcome, nowMs);
+    return outcome === status.admitted;
+  }
+
+  /**
+   * Like `allow`, with the whole answer.
+   *
+   * @param {string} client
+   * @param {CheckOptions} [options]
+   * @returns {Decision}
+   * @throws {ClockError | TypeError | RangeError} as `allow`
+   * @example
+   * const decision = limiter.check('acme', { cost: 5 });
+   * if (!decision.allowed) console.log(`come back in ${decision.retryAfterMs} ms`);
+   */
+  check(client, options = undefined) {
+    const path = this.#ready('check');
+    return this.#decide(path, path.check, client, options);
+  }
+
+  /**
+   * What `check` would answer now. Nothing is spent and nothing is stored.
+   *
+   * @param {string} client
+   * @param {CheckOptions} [options]
+   * @returns {Decision}
+   * @throws {ClockError | TypeError | RangeError} as `allow`
+   */
+  peek(client, options = undefined) {
+    const path = this.#ready('peek');
+    return this.#decide(path, path.peek, client, options);
+  }
+
+  /**
+   * Puts a policy document in force. It takes effect for each client at its next decision: no balance changes by
+   * itself, time since the client's last decision accrues at the new rate up to the new capacity, and what is above a
+   * smaller capacity is lost. `clients` is replaced; what setTier set stays.
+   *
+   * @param {Policies | string} policies an object or JSON text
+   * @returns {PolicyReport}
+   * @throws {PolicyError} when the document is refused; the one in force stays
+   */
+  setPolicies(policies) {
+    this.#alive('setPolicies');
+    const { text, isText } = policyText(policies);
+    ensureMemory(this.#core, text);
+    const report = readReport(this.#bound.setPolicies(text), isText);
+    this.#tierIds.clear();
+    this.#tierNames.length = 0;
+    this.#report = report;
+    return report;
+  }
+
+  /**
+   * Puts a client into a tier, before whatever the document says of it, until it is set anew. The tier need not be in
+   * the document: the default judges until it is.
+   *
+   * @param {string} client
+   * @param {string | null} tier null takes the assignment back
+   */
+  setTier(client, tier) {
+    this.#alive('setTier');
+    checkClient(client);
+    if (tier !== null) checkTier(tier);
+    ensureMemory(this.#core, client);
+    if (tier !== null) ensureMemory(this.#core, tier);
+    const error = tier === null ? this.#bound.clearTier(client) : this.#bound.setTier(client, tier);
+    if (error !== null) throw new RangeError(error.message);
+    this.#tierNames.length = 0;
+  }
+
+  /** How many policy documents have been accepted. */
+  get revision() {
+    this.#alive('revision');
+    return this.#report.revision;
+  }
+
+  /** What of the document in force was refused and is judged by the default. */
+  get rejected() {
+    this.#alive('rejected');
+    return this.#report.rejected;
+  }
+
+  /** What of the document in force is not exactly as written. */
+  get warnings() {
+    this.#alive('warnings');
+    return this.#report.warnings;
+  }
+
+  /**
+   * What the limiter holds and has done.
+   * @returns {LimiterStats}
+   */
+  stats() {
+    this.#alive('stats');
+    return {
+      ...this.#bound.stats(),
+      maxClients: this.#settings.maxClients,
+      clockRegressions: this.#clock.regressions,
+      revision: this.#report.revision,
+    };
+  }
+
+  /** Gives the limiter's memory back. Whatever is asked of it afterwards throws, except to dispose of it again. */
+  dispose() {
+    if (!(#bound in Object(this))) throw new TypeError('dispose must be called on a TierLimiter');
+    if (this.#handle === 0) return;
+    this.#handle = 0;
+    this.#bound.delete();
+  }
+
+  /** @internal Options that cannot change, as they are in force. */
+  static settingsOf(/** @type {Limiter} */ limiter) {
+    return limiter.#settings;
+  }
+
+  /** @internal */
+  static isDisposed(/** @type {Limiter} */ limiter) {
+    return limiter.#handle === 0;
+  }
+
+  /**
+   * @param {import('./hot-path.js').HotPath} path
+   * @param {(handle: number, bytes: number, tier: number, cost: number, nowMs: number) => number} ask
+   * @param {string} client
+   * @param {CheckOptions | undefined} options
+   * @returns {Decision}
+   */
+  #decide(path, ask, client, options) {
+    checkClient(client);
+    if (options !== undefined && (typeof options !== 'object' || options === null)) {
+      throw new TypeError(`options must be an object such as { cost: 5 }; got ${show(options)}`);
+    }
+    const cost = options?.cost === undefined ? 1 : options.cost;
+    const tier = options?.tier;
+    checkCost(cost);
+    const nowMs = this.#clock.now();
+    const tierId = this.#tierId(path, tier);
+    const outcome = ask(this.#handle, path.writeKey(client), tierId, cost, nowMs);
+    if (outcome < 0) throw failure(path, outcome, nowMs);
+    const answer = path.answer(outcome === status.admitted);
+    return {
+      allowed: answer.allowed,
+      limit: answer.limit,
+      remaining: answer.remaining,
+      retryAfterMs: answer.retryAfterMs,
+      resetMs: answer.resetMs,
+      tier: tier ?? this.#tierName(answer.tier),
+      limitName: 'main',
+      reason: answer.reason,
+      fallback: answer.fallback,
+    };
+  }
+
+  /**
+   * The number of a tier named by the call.
+   * @param {import('./hot-path.js').HotPath} path
+   * @param {string | null | undefined} tier
+   */
+  #tierId(path, tier) {
+    if (tier === undefined || tier === null) return asAssigned;
+    checkTier(tier);
+    const known = this.#tierIds.get(tier);
+    if (known !== undefined) return known;
+    const id = path.tier(this.#handle, path.writeKey(tier));
+    // Only the document's tiers are remembered: names out of requests are as many as somebody likes.
+    if (id !== unknownTier) this.#tierIds.set(tier, id);
+    return id;
+  }
+
+  /** @param {number} id */
+  #tierName(id) {
+    if (id < 0) return null;
+    this.#tierNames[id] ??= this.#bound.tierName(id);
+    return this.#tierNames[id];
+  }
+
+  /** @param {string} method */
+  #alive(method) {
+    if (!(#bound in Object(this))) throw new TypeError(`${method} must be called on a TierLimiter`);
+    if (this.#handle === 0) throw new Error(`${method} was called on a TierLimiter that is disposed`);
+  }
+
+  /**
+   * The hot path, when there may be a decision.
+   * @param {string} method
+   */
+  #ready(method) {
+    this.#alive(method);
+    if (!this.#seeded) this.#seed(randomBytes());
+    return this.#path;
+  }
+
+  /** @param {Uint8Array} bytes */
+  #seed(bytes) {
+    const words = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#bound.seed(...[0, 4, 8, 12].map((at) => words.getUint32(at, true)));
+    this.#seeded = true;
+  }
+}
+
+// `using limiter = …` where the runtime knows it.
+if (Symbol.dispose !== undefined) {
+  Object.defineProperty(Limiter.prototype, Symbol.dispose, {
+    value: Limiter.prototype.dispose,
+    configurable: true,
+    writable: true,
+  });
+}
+
+/**
+ * Options that hold for the limiter's lifetime, checked and with their defaults.
+ * @param {LimiterOptions} options
+ */
+export function settings(options) {
+  if (typeof options !== 'object' || options === null) {
+    throw new TypeError(`options must be an object such as { policies }; got ${show(options)}`);
+  }
+  for (const name of Object.keys(options)) {
+    if (!optionNames.has(name)) throw new TypeError(`there is no option ${show(name)}`);
+  }
+  const { onFull = defaults.onFull, strict = defaults.strict, sweep = defaults.sweep, seed } = options;
+  if (onFull !== 'evict' && onFull !== 'deny') {
+    throw new TypeError(`onFull must be 'evict' or 'deny'; got ${show(onFull)}`);
+  }
+  for (const [name, value] of Object.entries({ strict, sweep })) {
+    if (typeof value !== 'boolean') throw new TypeError(`${name} must be a boolean; got ${show(value)}`);
+  }
+  if (seed !== undefined) {
+    if (!(seed instanceof Uint8Array)) throw new TypeError(`seed must be a Uint8Array; got ${show(seed)}`);
+    if (seed.length !== seedBytes) {
+      throw new RangeError(`seed must be ${seedBytes} bytes; got ${seed.length}`);
+    }
+  }
+  return Object.freeze({
+    maxClients: whole('maxClients', options.maxClients, defaults.maxClients, 8, largestMaxClients),
+    maxBytes: whole('maxBytes', options.maxBytes, defaults.maxBytes, 1024, largestMaxBytes),
+    onFull,
+    strict,
+    sweep,
+    seed: seed?.join(),
+  });
+}
+
+/**
+ * @param {string} name
+ * @param {unknown} value
+ * @param {number} fallback
+ * @param {number} least
+ * @param {number} most
+ * @returns {number}
+ */
+function whole(name, value, fallback, least, most) {
+  if (value === undefined) return fallback;
+  if (typeof value !== 'number') throw new TypeError(`${name} must be a number; got ${show(value)}`);
+  if (!Number.isInteger(value) || value < least || value > most) {
+    throw new RangeError(`${name} must be a whole number from ${least} to ${most}; got ${show(value)}`);
+  }
+  return value;
+}
+
+/** @param {LimiterOptions} options */
+function clock({ now, onClockBackward }) {
+  if (now !== undefined && typeof now !== 'function') {
+    throw new TypeError(`now must be a function that returns milliseconds; got ${show(now)}`);
+  }
+  if (onClockBackward !== undefined && onClockBackward !== 'throw' && onClockBackward !== 'hold') {
+    throw new TypeError(`onClockBackward must be 'throw' or 'hold'; got ${show(onClockBackward)}`);
+  }
+  // The runtime's clock is the time of day in some workers, and that may be set back.
+  return new Clock(now ?? systemNow, now === undefined || onClockBackward === 'hold');
+}
+
+/**
+ * @param {unknown} policies
+ * @returns {{ text: string, isText: boolean }}
+ */
+export function policyText(policies) {
+  if (typeof policies === 'string') return { text: policies, isText: true };
+  if (typeof policies !== 'object' || policies === null) {
+    throw new TypeError(`policies must be an object or JSON text; got ${show(policies)}`);
+  }
+  let text;
+  try {
+    text = JSON.stringify(policies);
+  } catch (error) {
+    throw new TypeError(`policies cannot be written as JSON: ${/** @type {Error} */ (error).message}`, {
+      cause: error,
+    });
+  }
+  if (text === undefined) throw new TypeError('policies cannot be written as JSON');
+  return { text, isText: false };
+}
+
+/**
+ * Refuses a text that embind's copies would not find memory for: embind does not ask.
+ * @param {Core} core
+ * @param {string} text
+ */
+function ensureMemory(core, text) {
+  // Two copies of two bytes a code unit, and one of up to three.
+  const bytes = text.length * 7 + 1024;
+  if (bytes < 2 ** 31 && core.module._tierlimit_memory(bytes)) return;
+  throw new PolicyError([
+    {
+      path: '',
+      code: 'out-of-memory',
+      message: `a text of ${text.length} code units does not fit the memory that can be had`,
+      line: null,
+      column: null,
+    },
+  ]);
+}
+
+/**
+ * @param {import('./core.js').RawReport} raw
+ * @param {boolean} isText whether lines and columns mean something to the caller
+ * @returns {PolicyReport}
+ */
+function readReport(raw, isText) {
+  const problems = (/** @type {PolicyProblem[]} */ list) =>
+    Object.freeze(
+      list.map(({ path, code, message, line, column }) =>
+        Object.freeze({
+          path,
+          code,
+          message,
+          line: isText && line ? line : null,
+          column: isText && column ? column : null,
+        }),
+      ),
+    );
+  if (raw.errors.length > 0) throw new PolicyError(problems(raw.errors));
+  return Object.freeze({
+    revision: raw.revision,
+    rejected: problems(raw.rejected),
+    warnings: problems(raw.warnings),
+  });
+}
+
+/** @returns {Uint8Array} */
+function randomBytes() {
+  try {
+    return crypto.getRandomValues(new Uint8Array(seedBytes));
+  } catch (error) {
+    throw new Error(
+      'the first decision draws random bytes, which this runtime refuses here; in a worker, decide inside a handler, ' +
+        'not at module scope (or pass a seed)',
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * @param {unknown} client
+ * @returns {asserts client is string}
+ */
+function checkClient(client) {
+  if (typeof client !== 'string') throw new TypeError(`client must be a string; got ${show(client)}`);
+}
+
+/** @param {unknown} cost */
+function checkCost(cost) {
+  if (typeof cost !== 'number') throw new TypeError(`cost must be a number; got ${show(cost)}`);
+  if (!Number.isSafeInteger(cost) || cost < 1) {
+    throw new RangeError(`cost must be a whole number from 1 to 9007199254740991; got ${show(cost)}`);
+  }
+}
+
+/** @param {unknown} tier */
+function checkTier(tier) {
+  if (typeof tier !== 'string') throw new TypeError(`tier must be a string or null; got ${show(tier)}`);
+}
+
+/**
+ * @param {import('./hot-path.js').HotPath} path
+ * @param {number} outcome
+ * @param {number} nowMs
+ */
+function failure(path, outcome, nowMs) {
+  if (outcome === status.clock) return new ClockError(nowMs, path.touchedMs());
+  return new Error(`the core gave no decision (${outcome})`);
+}
