@@ -1,4 +1,5 @@
 // The builds: the WebAssembly module, and the native library with its tests, plain and under the sanitizers.
+import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 
 import { findEmscripten } from './emscripten.js';
@@ -7,6 +8,8 @@ import { run } from './run.js';
 import { StepError, step } from './step.js';
 
 const sources = ['CMakeLists.txt', 'core'];
+/** CMake reads it from there. */
+const { version } = JSON.parse(readFileSync(at('package.json'), 'utf8'));
 
 /** Builds js/dist/, the module and what is generated around it. */
 export async function buildModule() {
@@ -25,6 +28,7 @@ export async function buildModule() {
         [...sources, 'bindings', 'js/scripts/build-wasm.js'],
         emscripten.folder,
         emscripten.version,
+        version,
       ),
       results: ['js/dist/core.wasm', 'js/dist/glue.js', 'js/dist/bytes.js'],
     },
@@ -53,7 +57,7 @@ export async function buildNative(tree) {
       }
     },
     {
-      digest: digest([...sources, 'tests/core'], trees[tree], process.env.CXX),
+      digest: digest([...sources, 'tests/core'], trees[tree], process.env.CXX, version),
       results: [`.build/${tree}/tests/core/tierlimit_tests`],
     },
   );
