@@ -117,8 +117,9 @@ export async function bringSystemPackages(uses) {
     const still = await missingFor(uses);
     if (still.length > 0) throw new StepError(explain(still));
   } else {
-    const needed = missing.filter(({ requirement }) => !requirement.optional);
-    if (needed.length > 0) throw new StepError(explain(needed));
+    if (missing.some(({ requirement }) => !requirement.optional)) {
+      throw new StepError(explain(missing));
+    }
   }
 }
 
