@@ -1,0 +1,32 @@
+// A long comparison with the model: node tests/model/run.js --operations 1000000 --seed 1 --target wasm
+import { parseArgs } from 'node:util';
+import { compare } from './differential.js';
+
+const { values } = parseArgs({
+  options: {
+    operations: { type: 'string', default: '1000000' },
+    seed: { type: 'string', default: '1' },
+    target: { type: 'string', multiple: true, default: ['native', 'wasm'] },
+  },
+});
+const operations = Number(values.operations);
+const firstSeed = Number(values.seed);
+const perSeed = 20_000;
+
+for (const target of values.target) {
+  const implementation = await import(`./${target}.js`);
+  const start = performance.now();
+  let seed = firstSeed;
+  let differences = 0;
+  for (let left = operations; left > 0; left -= perSeed, seed += 1) {
+    const result = await compare(implementation, seed, Math.min(perSeed, left));
+    differences += result.differences;
+    if (result.differences > 0) console.log(result.explanation + '\n');
+  }
+  const seconds = ((performance.now() - start) / 1000).toFixed(1);
+  console.log(
+    `${target}: ${operations} operations, seeds ${firstSeed} to ${seed - 1}, ` +
+      `${differences} differences, ${seconds} s`,
+  );
+  if (differences > 0) process.exitCode = 1;
+}

@@ -1,0 +1,330 @@
+// Random operations on a limiter, each with the answer that the model gives.
+//
+// The next operation may depend on the last answer (to come back exactly when it said, say), so the model is asked as
+// the operations are made. A seed repeats all of it.
+import { Digits, jsonText } from './json.js';
+import { ModelLimiter } from './limiter.js';
+import { Random } from './random.js';
+import { brokenPolicy, changedQuota, policyOf, randomQuota, shuffled } from './random-policy.js';
+import { MAX_MICROS, toMicros } from './time.js';
+
+/**
+ * @typedef {object} Operation
+ * @property {'open' | 'policies' | 'setTier' | 'allow' | 'check' | 'peek' | 'stats'} kind `open` starts a new limiter
+ * @property {string} [text] policy JSON
+ * @property {boolean} [strict]
+ * @property {number} [nowMs]
+ * @property {string} [client]
+ * @property {number} [cost]
+ * @property {string | null} [tier]
+ */
+
+const MAX_MS = Number(MAX_MICROS) / 1000;
+const TIERS = [
+  'free',
+  'pro',
+  'enterprise',
+  '',
+  'constructor',
+  '__proto__',
+  'a/b',
+  'm~n',
+  'ü🚀',
+  '"\\\n',
+];
+const UNKNOWN_TIERS = ['gone', 'toString', 'pro ', '\ud800', 'x'.repeat(300)];
+const CLIENTS = [
+  'alice',
+  'bob',
+  '192.0.2.1',
+  '',
+  '__proto__',
+  'constructor',
+  'a\u0000b',
+  'żółć',
+  '🚀',
+  'x'.repeat(5000),
+  'ü'.repeat(2000),
+];
+// What a document cannot name, but a caller can.
+const LONE_CLIENTS = ['\ud800', '\udc00', 'a\udfff', '\udc00\ud800'];
+
+/** Where a clock may stand when a limiter starts. */
+const starts = {
+  zero: () => 0,
+  nearZero: (random) => (random.fraction() - 0.5) / 50,
+  negative: (random) => -random.fraction() * 1e9,
+  uptime: (random) => random.whole(0, 1e7) + random.whole(0, 9) / 10,
+  epoch: (random) => 1.7e12 + random.whole(0, 1e9) + random.fraction(),
+  last: (random) => MAX_MS - random.fraction() * 10 ** random.whole(0, 7),
+  first: () => -MAX_MS,
+};
+
+class Scenario {
+  #random;
+  #observe;
+  #model = null;
+  #now = 0;
+  #left = 0; // operations of this limiter still to make
+  #names = { clients: [], tiers: [] };
+  #quotas = { default: null, tiers: new Map(), clients: new Map() }; // of the document in force
+  #planned = []; // operations that have to come next
+
+  constructor(seed, observe) {
+    this.#random = new Random(seed);
+    this.#observe = observe;
+  }
+
+  /** @returns {{ operation: Operation, answer: object }} */
+  next() {
+    const operation = this.#planned.shift() ?? this.#invent();
+    const answer = this.#ask(operation);
+    this.#follow(operation, answer);
+    const { expected } = operation;
+    if (expected !== undefined && answer.allowed !== expected) {
+      throw new Error(
+        `the model broke its word: ${JSON.stringify(operation)} was to be ${expected}`,
+      );
+    }
+    return { operation, answer };
+  }
+
+  #invent() {
+    if (this.#left === 0) return this.#open();
+    this.#left -= 1;
+    const kind = this.#random.weighted([
+      [55, 'check'],
+      [22, 'allow'],
+      [10, 'peek'],
+      [6, 'policies'],
+      [6, 'setTier'],
+      [1, 'stats'],
+    ]);
+    if (kind === 'stats') return { kind };
+    if (kind === 'policies') return { kind, ...this.#document() };
+    const client = this.#random.pick(this.#names.clients);
+    if (kind === 'setTier') return { kind, client, tier: this.#tierName() ?? null };
+    const tier = this.#random.chance(0.15) ? this.#tierName() : undefined;
+    const nowMs = this.#clock();
+    return { kind, nowMs, client, tier, cost: this.#cost(client, tier, nowMs) };
+  }
+
+  #ask(operation) {
+    const { kind, client, tier } = operation;
+    const model = this.#model;
+    switch (kind) {
+      case 'open':
+        this.#model = new ModelLimiter({ strict: operation.strict, observe: this.#observe });
+        return this.#model.setPolicies(operation.document);
+      case 'policies':
+        return model.setPolicies(operation.document);
+      case 'setTier':
+        return model.setTier(client, tier);
+      case 'stats':
+        return model.stats();
+      default:
+        return model[kind](operation);
+    }
+  }
+
+  /** Takes note of an answer. */
+  #follow(operation, answer) {
+    const { kind, client, tier } = operation;
+    if (answer.kind === 'refused') {
+      if (kind === 'open') this.#left = 0;
+    } else if (operation.quotas) this.#quotas = operation.quotas;
+
+    if (!('cost' in operation)) return;
+    const { rateStep, capacityRounded } = this.#model.lookUp(client, tier).limit;
+    this.#observe(capacityRounded ? 'judged by a rounded capacity' : `judged by rate: ${rateStep}`);
+    if (answer.reason === 'exhausted' && kind === 'check' && this.#random.chance(0.3)) {
+      this.#planToObey(operation, answer.retryAfterMs);
+    }
+  }
+
+  /** S9: who comes back when the answer said is admitted, and one microsecond earlier is not. */
+  #planToObey({ nowMs, client, tier, cost }, retryAfterMs) {
+    const then = nowMs + retryAfterMs;
+    if (toMicros(then) === null) return;
+    if (this.#planned.length > 0 || then > this.#now + 1e11) return;
+    const now = toMicros(nowMs);
+    const isShort = Math.abs(nowMs) < 2 ** 41 && Math.abs(then) < 2 ** 41;
+    const wholeMicros = isShort && Number(now) / 1000 === nowMs;
+    if (wholeMicros && retryAfterMs > 0.001) {
+      const before = (Math.round(then * 1000) - 1) / 1000;
+      this.#planned.push({ kind: 'check', nowMs: before, client, tier, cost, expected: false });
+    }
+    this.#planned.push({ kind: 'check', nowMs: then, client, tier, cost, expected: true });
+    this.#now = Math.max(this.#now, then);
+    this.#observe('obeyed');
+  }
+
+  #open() {
+    const random = this.#random;
+    this.#left = random.whole(100, 1500);
+    this.#now = starts[random.pick(Object.keys(starts))](random);
+    this.#names = {
+      clients: shuffled(random, [...CLIENTS, ...LONE_CLIENTS]).slice(0, random.whole(3, 10)),
+      tiers: shuffled(random, TIERS).slice(0, random.whole(1, 5)),
+    };
+    this.#quotas = { default: randomQuota(random), tiers: new Map(), clients: new Map() };
+    return { kind: 'open', strict: random.chance(0.1), ...this.#document() };
+  }
+
+  #tierName() {
+    return this.#random.weighted([
+      [8, this.#random.pick(this.#names.tiers)],
+      [1, this.#random.pick(UNKNOWN_TIERS)],
+      [2, undefined],
+    ]);
+  }
+
+  #cost(client, tier, nowMs) {
+    const random = this.#random;
+    const capacity = Number(this.#model.lookUp(client, tier).limit.capacity.floor());
+    const held = () => Number(this.#model.peek({ nowMs, client, tier }).remaining ?? 1n);
+    const cost = random.weighted([
+      [40, () => 1],
+      [15, () => random.whole(1, 10)],
+      [15, () => Math.floor(random.fraction() * capacity)],
+      [6, () => capacity],
+      [3, () => capacity + 1],
+      [8, held],
+      [8, () => held() + 1],
+      [1, () => 2 ** 53 - 1],
+    ])();
+    if (random.chance(0.004) && toMicros(nowMs) !== null) return random.pick([0, 2 ** 53]);
+    return Math.min(Math.max(cost, 1), 2 ** 53 - 1);
+  }
+
+  /** A reading of a clock that moves on, jumps, stands still and now and then errs. */
+  #clock() {
+    const random = this.#random;
+    if (random.chance(0.005)) {
+      return random.pick([NaN, Infinity, -Infinity, 1e300, MAX_MS + 0.01, -MAX_MS - 0.01]);
+    }
+    if (random.chance(0.04)) return this.#now - random.fraction() * 10 ** random.whole(-3, 5);
+    const step = random.weighted([
+      [40, () => 0],
+      [12, () => random.whole(1, 20) / 1000],
+      [12, () => random.whole(1, 1000)],
+      [10, () => random.fraction() * 10 ** random.whole(-3, 2)],
+      [8, () => random.whole(1, 100) * 1000],
+      [4, () => random.whole(1, 100) * 3_600_000],
+      [1, () => random.whole(1, 2000) * 86_400_000],
+      [0.1, () => random.fraction() * 3e12],
+    ])();
+    this.#now = Math.min(this.#now + step, MAX_MS);
+    return this.#now;
+  }
+
+  /** A policy document, most often a change of the one in force. */
+  #document() {
+    const random = this.#random;
+    const quotas = random.chance(0.15) ? this.#quotas : this.#changedQuotas();
+    const tiers = new Map();
+    for (const [name, quota] of quotas.tiers) {
+      const broken = random.chance(0.12);
+      tiers.set(name, broken ? brokenPolicy(random, quota) : policyOf(random, quota));
+    }
+    const members = [['default', policyOf(random, quotas.default)]];
+    if (tiers.size > 0 || random.chance(0.5)) members.push(['tiers', tiers]);
+    if (quotas.clients.size > 0 || random.chance(0.5)) members.push(['clients', quotas.clients]);
+    let document = new Map(shuffled(random, members));
+    if (random.chance(0.08)) document = this.#spoiled(document, quotas);
+
+    const space = random.chance(0.7)
+      ? undefined
+      : () => random.pick(['', '', ' ', '\n', '\r\n', '\t']);
+    const quote = random.chance(0.8) ? undefined : (text) => spelled(random, text);
+    return { document, quotas, text: jsonText(document, { space, quote }) };
+  }
+
+  #changedQuotas() {
+    const random = this.#random;
+    const old = this.#quotas;
+    const changed = (quota) =>
+      random.weighted([
+        [5, () => quota],
+        [3, () => changedQuota(random, quota)],
+        [2, () => randomQuota(random)],
+      ])();
+    const tiers = new Map();
+    for (const name of this.#names.tiers) {
+      if (random.chance(0.15)) continue;
+      tiers.set(name, old.tiers.has(name) ? changed(old.tiers.get(name)) : randomQuota(random));
+    }
+    const clients = new Map();
+    for (const client of this.#names.clients) {
+      if (LONE_CLIENTS.includes(client) || random.chance(0.6)) continue;
+      clients.set(client, random.chance(0.9) ? random.pick(this.#names.tiers) : 'gone');
+    }
+    return { default: changed(old.default), tiers, clients };
+  }
+
+  /** A document that is to be refused whole. */
+  #spoiled(document, quotas) {
+    const random = this.#random;
+    const spoiled = new Map(document);
+    const faults = [
+      () => spoiled.delete('default'),
+      () => spoiled.set('default', brokenPolicy(random, quotas.default)),
+      () => spoiled.set(random.pick(['version', '__proto__', '']), 'x'),
+      () => spoiled.set('tiers', random.pick([null, [], 'free', new Digits('1')])),
+      () => spoiled.set('clients', random.pick([null, [], 'acme', true])),
+      () => spoiled.set('clients', new Map([['alice', random.pick([null, new Digits('1'), []])]])),
+      () =>
+        spoiled.set(
+          'default',
+          policyOf(random, { capacity: random.pick(['1e309', '1.8e308']), refill: '1' }),
+        ),
+    ];
+    if (random.chance(0.1)) return random.pick([null, [], 'free', new Digits('1')]);
+    random.pick(faults)();
+    return spoiled;
+  }
+}
+
+/** A string as JSON, with some characters escaped that need not be. */
+function spelled(random, text) {
+  const units = Array.from({ length: text.length }, (_, index) => text.charCodeAt(index));
+  const escaped = (unit) => '\\u' + unit.toString(16).padStart(4, '0');
+  // Either half of a pair or both would be as good, but a text in UTF-8 cannot hold one half.
+  return `"${units
+    .map((unit) =>
+      unit < 0x20 || unit > 0x7e || unit === 0x22 || unit === 0x5c || random.chance(0.3)
+        ? escaped(unit)
+        : String.fromCharCode(unit),
+    )
+    .join('')}"`;
+}
+
+/**
+ * @param {number} seed
+ * @param {number} count
+ * @returns {{ operations: Operation[], answers: object[], coverage: Map<string, number> }} `coverage` counts the rules
+ *   that were used
+ */
+export function makeScenario(seed, count) {
+  const coverage = new Map();
+  const observe = (event) => coverage.set(event, (coverage.get(event) ?? 0) + 1);
+  const scenario = new Scenario(seed, observe);
+  const operations = [];
+  const answers = [];
+  while (operations.length < count) {
+    const { operation, answer } = scenario.next();
+    operations.push(operation);
+    answers.push(answer);
+    observe(`answer: ${answer.kind}`);
+    if (answer.kind === 'decision') {
+      observe(`reason: ${answer.reason}`);
+      observe(`fallback: ${answer.fallback}`);
+      if (answer.resetMs === null) observe('never full');
+    }
+    for (const { code } of [...(answer.rejected ?? []), ...(answer.warnings ?? [])]) {
+      observe(`tier: ${code}`);
+    }
+    for (const { code } of answer.problems ?? []) observe(`document: ${code}`);
+  }
+  return { operations, answers, coverage };
+}
