@@ -61,7 +61,8 @@ const requirements = [
   {
     name: 'a C++ compiler',
     uses: ['native'],
-    lacking: () => program(process.env.CXX || 'c++', 'g++', 'clang++'),
+    // CXX may carry arguments, and a ccache before them.
+    lacking: () => program(process.env.CXX?.split(' ')[0] || 'c++', 'g++', 'clang++'),
     apt: 'g++',
     dnf: 'gcc-c++ libasan libubsan',
     brew: 'llvm',
