@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "tierlimit/decimal.hpp"
+#include "utf8.hpp"
 
 // RapidJSON under a name of its own: a program may well link another copy, configured otherwise. Its assertions guard
 // against misuse, not against bad text; a text never ends the program.
@@ -12,54 +13,34 @@
 #define RAPIDJSON_NAMESPACE_BEGIN namespace tierlimit_rapidjson {
 #define RAPIDJSON_NAMESPACE_END }
 #define RAPIDJSON_ASSERT(condition) static_cast<void>(0)
+#ifdef __clang__
+// Its empty stack compares a null pointer plus an offset with a null pointer.
+#pragma clang attribute push(__attribute__((no_sanitize("pointer-overflow"))), apply_to = function)
+#endif
 #include <rapidjson/reader.h>
+#ifdef __clang__
+#pragma clang attribute pop
+#endif
 
 namespace rapid = tierlimit_rapidjson;
 
 namespace tierlimit::json {
 namespace {
 
-constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+using utf8::byte_at;
+using utf8::sequence_length;
+
 constexpr std::string_view white_space = " \t\n\r";
+constexpr std::size_t escape_size = 6;  // \uXXXX
+constexpr std::string_view alone = " is half of a surrogate pair; it stands for nothing alone";
 
 // Decimals are short strings or, however long the number is, of some hundred digits.
 constexpr std::size_t room_for_decimals = 16 << 10;
 
-bool is_space(char c) noexcept { return white_space.find(c) != std::string_view::npos; }
-
 bool is_letter(char c) noexcept { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z'; }
 
 std::size_t mark_size(std::string_view text) noexcept {
-  return text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0;
-}
-
-unsigned byte_at(std::string_view text, std::size_t at) noexcept {
-  return at < text.size() ? static_cast<unsigned char>(text[at]) : 0;
-}
-
-bool is_continuation(unsigned byte) noexcept { return (byte & 0xC0) == 0x80; }
-
-// Length of the UTF-8 sequence at `at`; 0 when it is not one.
-std::size_t sequence_length(std::string_view text, std::size_t at) noexcept {
-  const unsigned lead = byte_at(text, at);
-  if (lead < 0x80) return 1;
-  if (lead < 0xC2 || lead > 0xF4) return 0;
-  // Overlong forms, surrogates and what is beyond U+10FFFF show in the second byte.
-  const unsigned second = byte_at(text, at + 1);
-  const unsigned least = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
-  const unsigned most = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
-  if (second < least || second > most) return 0;
-  const std::size_t length = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-  for (std::size_t i = 2; i < length; ++i) {
-    if (!is_continuation(byte_at(text, at + i))) return 0;
-  }
-  return length;
-}
-
-// A surrogate as three bytes of its own: what comes of half a pair in a string of UTF-16.
-bool is_surrogate(std::string_view text, std::size_t at) noexcept {
-  return byte_at(text, at) == 0xED && byte_at(text, at + 1) >= 0xA0 && byte_at(text, at + 1) <= 0xBF &&
-         is_continuation(byte_at(text, at + 2));
+  return text.starts_with(utf8::byte_order_mark) ? utf8::byte_order_mark.size() : 0;
 }
 
 unsigned hex_value(std::string_view digits) noexcept {
@@ -97,7 +78,7 @@ class Source {
  public:
   using Ch = char;
 
-  Source(std::string_view text, std::size_t begin) noexcept : text_(text), next_(begin) { advance(); }
+  explicit Source(std::string_view text) noexcept : text_(text), next_(mark_size(text)) { advance(); }
 
   [[nodiscard]] Ch Peek() const noexcept { return shown_; }
   Ch Take() noexcept {
@@ -170,100 +151,100 @@ class Scratch {
 
 using Reader = rapid::GenericReader<rapid::UTF8<>, rapid::UTF8<>, Scratch>;
 
-// What RapidJSON calls. The first time over the text it counts, the second time it fills what was allocated in between.
+// What RapidJSON calls. The first time over the text it counts and refuses, the second time it fills what was allocated
+// in between.
 class Handler : public rapid::BaseReaderHandler<rapid::UTF8<>, Handler> {
  public:
-  enum class Refusal : std::uint8_t { none, too_deep, lone_surrogate, not_a_number };
-
-  Handler(std::string_view text, const Source& source) noexcept
-      : text_(text), source_(source), previous_end_(mark_size(text)) {}
+  Handler(std::string_view text, const Source& source, Report& report, std::vector<Error>& errors) noexcept
+      : text_(text), source_(source), report_(report), errors_(errors), previous_end_(mark_size(text)) {}
 
   void fill(Node* nodes, char* strings) noexcept {
     nodes_ = nodes;
     strings_ = strings;
   }
 
-  bool Null() noexcept { return scalar(Kind::null); }
-  bool Bool(bool) noexcept { return scalar(Kind::boolean); }
+  bool Null() noexcept { return append(Kind::null, token()); }
+  bool Bool(bool) noexcept { return append(Kind::boolean, token()); }
   bool RawNumber(const char*, rapid::SizeType, bool) {
-    if (nodes_ == nullptr && !Decimal::parse(token())) return refuse(Refusal::not_a_number, start());
-    return scalar(Kind::number);
+    const std::string_view number = token();
+    if (nodes_ == nullptr && !Decimal::parse(number)) {
+      return refuse(ErrorCode::syntax, offset(number),
+                    {"expected a number as JSON spells it, found ", Excerpt(number)});
+    }
+    return append(Kind::number, number);
   }
-  bool String(const char* decoded, rapid::SizeType length, bool) noexcept {
-    return string(Kind::string, {decoded, length});
-  }
-  bool Key(const char* decoded, rapid::SizeType length, bool) noexcept { return string(Kind::name, {decoded, length}); }
-  bool StartObject() noexcept { return open(Kind::object); }
-  bool StartArray() noexcept { return open(Kind::array); }
+  bool String(const char* decoded, rapid::SizeType size, bool) { return string(Kind::string, {decoded, size}); }
+  bool Key(const char* decoded, rapid::SizeType size, bool) { return string(Kind::name, {decoded, size}); }
+  bool StartObject() { return open(Kind::object); }
+  bool StartArray() { return open(Kind::array); }
   bool EndObject(rapid::SizeType members) noexcept {
     most_members_ = std::max(most_members_, members);
     return close();
   }
   bool EndArray(rapid::SizeType) noexcept { return close(); }
 
-  [[nodiscard]] Refusal refusal() const noexcept { return refusal_; }
-  [[nodiscard]] std::size_t refused_at() const noexcept { return refused_at_; }
   [[nodiscard]] std::uint32_t node_count() const noexcept { return count_; }
   [[nodiscard]] std::size_t string_bytes() const noexcept { return string_bytes_; }
   [[nodiscard]] std::uint32_t most_members() const noexcept { return most_members_; }
 
  private:
-  // RapidJSON tells of a token when it is behind it. Since the one before, only these can have come.
-  [[nodiscard]] std::size_t start() const noexcept {
-    std::size_t at = previous_end_;
-    while (at < text_.size() && (is_space(text_[at]) || text_[at] == ',' || text_[at] == ':')) ++at;
-    return at;
+  [[nodiscard]] std::size_t offset(std::string_view token) const noexcept {
+    return static_cast<std::size_t>(token.data() - text_.data());
   }
+  // RapidJSON tells of a bracket at times before, at times behind it. Since the token before it only these can stand.
+  [[nodiscard]] std::size_t start() const noexcept {
+    return std::min(text_.find_first_not_of(" \t\n\r,:", previous_end_), text_.size());
+  }
+  // Of all other tokens it tells behind them.
   [[nodiscard]] std::string_view token() const noexcept {
-    const std::size_t from = start();
-    return text_.substr(from, source_.Tell() - from);
+    const std::size_t begin = start();
+    return text_.substr(begin, source_.Tell() - begin);
   }
 
-  bool refuse(Refusal why, std::size_t at) noexcept {
-    refusal_ = why;
-    refused_at_ = at;
+  bool refuse(ErrorCode code, std::size_t at, std::initializer_list<std::string_view> sentence) {
+    report_.add(errors_, code, nullptr, at, sentence);
     return false;
   }
 
-  bool append(Kind kind, std::string_view text, std::size_t begin, std::size_t end) noexcept {
+  bool append(Kind kind, std::string_view token) noexcept { return append(kind, token, token); }
+  bool append(Kind kind, std::string_view token, std::string_view says) noexcept {
     if (nodes_ != nullptr) {
       const std::uint32_t next = kind == Kind::name ? 0 : count_ + 1;
-      nodes_[count_] = Node{text, static_cast<std::uint32_t>(begin), next, kind};
+      nodes_[count_] = Node{says, static_cast<std::uint32_t>(offset(token)), next, kind};
     }
     ++count_;
-    previous_end_ = end;
+    previous_end_ = offset(token) + token.size();
     return true;
   }
 
-  bool scalar(Kind kind) noexcept {
-    const std::size_t begin = start();
-    return append(kind, text_.substr(begin, source_.Tell() - begin), begin, source_.Tell());
-  }
-
-  bool string(Kind kind, std::string_view decoded) noexcept {
-    const std::size_t begin = start();
-    const std::size_t end = source_.Tell();
-    std::string_view said = text_.substr(begin + 1, end - begin - 2);
+  bool string(Kind kind, std::string_view decoded) {
+    const std::string_view quoted = token();
+    std::string_view says = quoted.substr(1, quoted.size() - 2);
     // Every escape is longer than what it stands for.
-    if (said.size() != decoded.size()) {
+    if (says.size() != decoded.size()) {
       for (std::size_t at = decoded.find('\xED'); at != std::string_view::npos; at = decoded.find('\xED', at + 1)) {
-        if (is_surrogate(decoded, at)) return refuse(Refusal::lone_surrogate, begin + 1 + lone_surrogate_escape(said));
+        if (!utf8::is_surrogate(decoded, at)) continue;
+        const std::size_t escape = offset(says) + lone_surrogate_escape(says);
+        return refuse(ErrorCode::lone_surrogate, escape, {text_.substr(escape, escape_size), alone});
       }
       if (nodes_ != nullptr) {
         char* const copy = strings_ + string_bytes_;
         std::memcpy(copy, decoded.data(), decoded.size());
-        said = {copy, decoded.size()};
+        says = {copy, decoded.size()};
       }
       string_bytes_ += decoded.size();
     }
-    return append(kind, said, begin, end);
+    return append(kind, quoted, says);
   }
 
-  bool open(Kind kind) noexcept {
+  bool open(Kind kind) {
     const std::size_t begin = start();
-    if (depth_ == max_depth) return refuse(Refusal::too_deep, begin);
+    if (depth_ == max_depth) {
+      return refuse(ErrorCode::too_deep, begin,
+                    {"this is nested more than ", Digits(max_depth), " levels deep; no more are allowed"});
+    }
     open_[depth_++] = count_;
-    return append(kind, text_.substr(begin, 1), begin, begin + 1);
+    return append(kind, text_.substr(begin, 1));
   }
 
   bool close() noexcept {
@@ -275,16 +256,16 @@ class Handler : public rapid::BaseReaderHandler<rapid::UTF8<>, Handler> {
 
   std::string_view text_;
   const Source& source_;
+  Report& report_;
+  std::vector<Error>& errors_;
   Node* nodes_ = nullptr;
   char* strings_ = nullptr;
   std::size_t previous_end_;
   std::size_t string_bytes_ = 0;
-  std::size_t refused_at_ = 0;
   std::uint32_t count_ = 0;
   std::uint32_t most_members_ = 0;
   std::uint32_t depth_ = 0;
-  Refusal refusal_ = Refusal::none;
-  std::uint32_t open_[max_depth];
+  std::uint32_t open_[max_depth];  // containers around the next token
 };
 
 // One place for both passes, so that RapidJSON's reader is compiled once.
@@ -295,7 +276,7 @@ rapid::ParseResult run(Source& source, Handler& handler, Scratch& scratch) {
 
 std::string_view expectation(rapid::ParseErrorCode code) noexcept {
   switch (code) {
-    case rapid::kParseErrorNone:
+    case rapid::kParseErrorNone:  // a NUL
     case rapid::kParseErrorDocumentRootNotSingular:
       return "expected nothing after the document";
     case rapid::kParseErrorDocumentEmpty:
@@ -319,34 +300,40 @@ std::string_view expectation(rapid::ParseErrorCode code) noexcept {
   }
 }
 
-void add_syntax_error(std::string_view text, rapid::ParseErrorCode code, std::size_t at, Reporter& reporter,
+// What is shown of the text where it goes wrong.
+std::string_view misfit(std::string_view text, std::size_t at) noexcept {
+  std::size_t end = at;
+  while (end < text.size() && is_letter(text[end])) ++end;
+  if (end == at) end += sequence_length(text, end);
+  if (byte_at(text, at) == '\\') end += sequence_length(text, end);
+  return text.substr(at, end - at);
+}
+
+void add_syntax_error(std::string_view text, rapid::ParseErrorCode code, std::size_t at, Report& report,
                       std::vector<Error>& errors) {
-  if (code == rapid::kParseErrorValueInvalid) {
-    // A misspelled word is refused at the letter that is wrong; it is shown whole.
-    while (at > 0 && is_letter(text[at - 1])) --at;
-  }
-  std::size_t end = at + sequence_length(text, at);
-  if (is_letter(static_cast<char>(byte_at(text, at)))) {
-    while (is_letter(static_cast<char>(byte_at(text, end)))) ++end;
-  } else if (byte_at(text, at) == '\\') {
-    end += sequence_length(text, end);
+  if (code == rapid::kParseErrorStringUnicodeSurrogateInvalid) {
+    report.add(errors, ErrorCode::lone_surrogate, nullptr, at, {text.substr(at, escape_size), alone});
+    return;
   }
   const auto add = [&](std::string_view found, std::string_view rest = {}) {
-    reporter.add(errors, ErrorCode::syntax, nullptr, at, {expectation(code), ", found ", found, rest});
+    report.add(errors, ErrorCode::syntax, nullptr, at, {expectation(code), ", found ", found, rest});
   };
-
+  // A misspelled word is refused at the letter that is wrong, but is wrong from its beginning.
+  if (code == rapid::kParseErrorValueInvalid) {
+    while (at > 0 && is_letter(text[at - 1])) --at;
+  }
   if (at >= text.size()) {
     add("the end of the text");
     return;
   }
+  const std::string_view found = misfit(text, at);
   const std::string_view before = text.substr(0, at);
   const std::size_t last = before.find_last_not_of(white_space);
   const bool after_comma = last != std::string_view::npos && before[last] == ',';
-  const std::string_view found = text.substr(at, end - at);
   const unsigned byte = byte_at(found, 0);
   if (byte < 0x20 || byte == 0x7F) {
     add("U+", Hex(byte, 4));
-  } else if (found == byte_order_mark) {
+  } else if (found == utf8::byte_order_mark) {
     add("a byte order mark");
   } else if (byte == '/') {
     add(found, "; JSON has no comments");
@@ -357,285 +344,136 @@ void add_syntax_error(std::string_view text, rapid::ParseErrorCode code, std::si
   }
 }
 
-void locate(std::string_view text, std::size_t from, std::size_t to, Position& position) noexcept {
-  for (std::size_t at = from; at < to; ++at) {
-    const unsigned byte = byte_at(text, at);
-    if (byte == '\r' || byte == '\n') {
-      if (byte == '\r' || at == 0 || text[at - 1] != '\r') ++position.line;
-      position.column = 1;
-    } else if (!is_continuation(byte)) {
-      position.column += byte >= 0xF0 ? 2 : 1;
-    }
-  }
-}
-
-std::size_t pointer_size(const Path* path) noexcept {
-  std::size_t size = 0;
-  for (; path != nullptr; path = path->parent) {
-    size += 1 + (path->name.data() == nullptr ? 10 : path->name.size());
-    for (const char c : path->name) size += c == '~' || c == '/';
-  }
-  return size;
-}
-
-void append_pointer(std::string& pointer, const Path* path) {
-  if (path == nullptr) return;
-  append_pointer(pointer, path->parent);
-  pointer += '/';
-  if (path->name.data() == nullptr) pointer += Digits(path->index);
-  for (const char c : path->name) {
-    if (c == '~' || c == '/') {
-      pointer += c == '~' ? "~0" : "~1";
-    } else {
-      pointer += c;
-    }
-  }
-}
-
 }  // namespace
 
-Excerpt::Excerpt(std::string_view text) noexcept : size_(std::min(text.size(), longest)) {
-  if (size_ < text.size()) {
-    while (size_ > 0 && is_continuation(byte_at(text, size_))) --size_;
-  }
-  std::memcpy(chars_, text.data(), size_);
-  if (size_ < text.size()) {
-    std::memcpy(chars_ + size_, "...", 3);
-    size_ += 3;
-  }
-}
-
-Digits::Digits(std::uint32_t number) noexcept : first_(chars_ + sizeof chars_) {
-  do {
-    *--first_ = static_cast<char>('0' + number % 10);
-    number /= 10;
-  } while (number != 0);
-}
-
-bool Reporter::available(std::size_t bytes) noexcept {
-  // Through a volatile, because compilers drop an allocation that nothing looks at and take it for granted.
-  void* volatile memory = std::malloc(bytes);
-  if (memory == nullptr) starved_ = true;
-  std::free(memory);
-  return !starved_;
-}
-
-Position Reporter::position(std::size_t offset) noexcept {
-  constexpr std::size_t step = 256;
-  const std::size_t begin = mark_size(text_);
-  // Without memory for the marks, every position is counted from the beginning.
-  if (mark_count_ == 0 && marks_.allocate((text_.size() - begin) / step + 1)) {
-    Position position;
-    for (std::size_t at = begin; at <= text_.size(); at += step) {
-      marks_[mark_count_++] = position;
-      locate(text_, at, std::min(at + step, text_.size()), position);
-    }
-  }
-  Position position;
-  std::size_t from = begin;
-  if (mark_count_ > 0 && offset > begin) {
-    const std::size_t mark = (offset - begin) / step;
-    position = marks_[mark];
-    from += mark * step;
-  }
-  locate(text_, from, offset, position);
-  return position;
-}
-
-void Reporter::add(std::vector<Error>& list, ErrorCode code, const Path* path, std::size_t offset,
-                   std::initializer_list<std::string_view> sentence) {
-  // More than this is no report but an attack: a very long name before very many faults.
-  constexpr std::size_t most_reported = std::size_t{256} << 20;
-  // What an allocation costs beside its content.
-  constexpr std::size_t overhead = 32;
-
-  const std::size_t path_size = pointer_size(path);
-  std::size_t message_size = 0;
-  for (const std::string_view piece : sentence) message_size += piece.size();
-  const std::size_t size = path_size + message_size + sizeof(Error) + 2 * overhead;
-  reported_ += size;
-  if (reported_ > most_reported) starved_ = true;
-  if (starved_) return;
-  if (list.size() == list.capacity()) {
-    const std::size_t room = std::max(std::size_t{4}, list.capacity() * 2);
-    if (!available(room * sizeof(Error) + overhead)) return;
-    list.reserve(room);
-  }
-  if (!available(size)) return;
-
-  Error error;
-  error.code = code;
-  error.message.reserve(message_size);
-  for (const std::string_view piece : sentence) error.message += piece;
-  error.path.reserve(path_size);
-  append_pointer(error.path, path);
-  const Position at = position(offset);
-  error.line = at.line;
-  error.column = at.column;
-  list.push_back(std::move(error));
-}
-
-bool Document::read(std::string_view text, Reporter& reporter, std::vector<Error>& errors) {
+bool Document::read(std::string_view text, Report& report, std::vector<Error>& errors) {
   text_ = text;
   if (text.size() >= UINT32_MAX) {
-    reporter.starve();
+    report.starve();
     return false;
   }
-  if (!scan_encoding(reporter, errors) || !parse(reporter, errors)) return false;
-  check_names_and_numbers(reporter, errors);
-  return errors.empty() && !reporter.starved();
+  if (!check_encoding(report, errors) || !parse(report, errors)) return false;
+  check_names_and_numbers(report, errors);
+  return errors.empty() && !report.starved();
 }
 
-bool Document::scan_encoding(Reporter& reporter, std::vector<Error>& errors) const {
+bool Document::check_encoding(Report& report, std::vector<Error>& errors) const {
   for (std::size_t at = 0; at < text_.size();) {
     const std::size_t length = sequence_length(text_, at);
-    if (length == 0) {
-      if (is_surrogate(text_, at)) {
-        const unsigned unit = 0xD000 | (byte_at(text_, at + 1) & 0x3F) << 6 | (byte_at(text_, at + 2) & 0x3F);
-        reporter.add(errors, ErrorCode::lone_surrogate, nullptr, at,
-                     {"U+", Hex(unit, 4), " is half of a surrogate pair; it stands for nothing alone"});
-      } else {
-        reporter.add(
-            errors, ErrorCode::invalid_utf8, nullptr, at,
-            {"byte 0x", Hex(byte_at(text_, at), 2), " does not begin a character here; the text must be UTF-8"});
-      }
-      return false;
-    }
     at += length;
+    if (length != 0) continue;
+    if (utf8::is_surrogate(text_, at)) {
+      const unsigned unit = 0xD000 | (byte_at(text_, at + 1) & 0x3F) << 6 | (byte_at(text_, at + 2) & 0x3F);
+      report.add(errors, ErrorCode::lone_surrogate, nullptr, at, {"U+", Hex(unit, 4), alone});
+    } else {
+      report.add(errors, ErrorCode::invalid_utf8, nullptr, at,
+                 {"byte 0x", Hex(byte_at(text_, at), 2), " begins no character here; the text must be UTF-8"});
+    }
+    return false;
   }
   return true;
 }
 
-bool Document::parse(Reporter& reporter, std::vector<Error>& errors) {
+bool Document::parse(Report& report, std::vector<Error>& errors) {
   Scratch scratch;
-  if (!scratch.allocate(text_.size()) || !reporter.available(room_for_decimals)) {
-    reporter.starve();
+  if (!scratch.allocate(text_.size()) || !report.available(room_for_decimals)) {
+    report.starve();
     return false;
   }
-
-  Source source(text_, mark_size(text_));
-  Handler counter(text_, source);
+  Source source(text_);
+  Handler counter(text_, source, report, errors);
   const rapid::ParseResult result = run(source, counter, scratch);
-  const std::size_t at = counter.refused_at();
-  const std::string_view refused = text_.substr(at);
-  switch (counter.refusal()) {
-    case Handler::Refusal::too_deep:
-      reporter.add(errors, ErrorCode::too_deep, nullptr, at,
-                   {"this is nested ", Digits(max_depth + 1), " levels deep; at most ", Digits(max_depth),
-                    " levels are allowed"});
-      return false;
-    case Handler::Refusal::lone_surrogate:
-      reporter.add(errors, ErrorCode::lone_surrogate, nullptr, at,
-                   {refused.substr(0, 6), " is half of a surrogate pair; it stands for nothing alone"});
-      return false;
-    case Handler::Refusal::not_a_number:
-      reporter.add(errors, ErrorCode::syntax, nullptr, at,
-                   {"expected a number as JSON spells it, found ", Excerpt(text_.substr(at, source.Tell() - at))});
-      return false;
-    case Handler::Refusal::none:
-      break;
-  }
-  if (result.Code() == rapid::kParseErrorStringUnicodeSurrogateInvalid) {
-    reporter.add(errors, ErrorCode::lone_surrogate, nullptr, result.Offset(),
-                 {text_.substr(result.Offset(), 6), " is half of a surrogate pair; it stands for nothing alone"});
-    return false;
-  }
+  if (!errors.empty() || report.starved()) return false;
   // RapidJSON takes a NUL for the end of the text.
   if (result.IsError() || source.Tell() != text_.size()) {
-    add_syntax_error(text_, result.Code(), result.IsError() ? result.Offset() : source.Tell(), reporter, errors);
+    add_syntax_error(text_, result.Code(), result.IsError() ? result.Offset() : source.Tell(), report, errors);
     return false;
   }
 
   node_count_ = counter.node_count();
   if (!nodes_.allocate(node_count_) || !strings_.allocate(counter.string_bytes()) ||
       !order_.allocate(counter.most_members())) {
-    reporter.starve();
+    report.starve();
     return false;
   }
-  Source again(text_, mark_size(text_));
-  Handler filler(text_, again);
+  Source again(text_);
+  Handler filler(text_, again, report, errors);
   filler.fill(nodes_.data(), strings_.data());
   run(again, filler, scratch);
   return true;
 }
 
-const std::uint32_t* Document::sorted_names(std::uint32_t object, std::uint32_t& count) const noexcept {
-  count = 0;
-  for (std::uint32_t name = object + 1; name < nodes_[object].next; name = nodes_[name + 1].next) {
-    order_[count++] = name;
-  }
-  // A heap sort: whatever names an attacker chooses, n log n. Equal names come in the order of the text.
+std::span<const std::uint32_t> Document::sorted_names(std::uint32_t object) noexcept {
+  std::uint32_t* const begin = order_.data();
+  std::uint32_t* end = begin;
+  for (std::uint32_t name = object + 1; name < nodes_[object].next; name = nodes_[name + 1].next) *end++ = name;
+  // A heap sort takes n log n whatever names an attacker chooses. Equal names come in the order of the text.
   const auto before = [this](std::uint32_t a, std::uint32_t b) {
     const int order = nodes_[a].text.compare(nodes_[b].text);
     return order != 0 ? order < 0 : a < b;
   };
-  std::make_heap(order_.data(), order_.data() + count, before);
-  std::sort_heap(order_.data(), order_.data() + count, before);
-  return order_.data();
+  std::make_heap(begin, end, before);
+  std::sort_heap(begin, end, before);
+  return {begin, end};
 }
 
-void Document::check_names_and_numbers(Reporter& reporter, std::vector<Error>& errors) {
-  if (!reporter.available(room_for_decimals)) return;
-
-  struct Level {
-    std::uint32_t next;  // node behind the container
-    bool array;
-  };
-  Level levels[max_depth];
-  Path paths[max_depth + 1];  // paths[i]: the child that is being visited of the container at levels[i]
-  std::size_t depth = 0;
-
-  for (std::uint32_t index = 0; index < node_count_; ++index) {
-    while (depth > 0 && index == levels[depth - 1].next) --depth;
-    Node& node = nodes_[index];
-    Path* const here = depth == 0 ? nullptr : &paths[depth - 1];
-
-    if (node.kind == Kind::name) {
-      here->name = node.text;
-      // Set when the names of this object were sorted: the first name that says the same.
-      if (node.next != 0) {
-        const Position first = reporter.position(nodes_[node.next].offset);
-        const Position second = reporter.position(node.offset);
-        reporter.add(errors, ErrorCode::duplicate_member, here, node.offset,
-                     {source(index), " is given twice, at ", Digits(first.line), ":", Digits(first.column), " and ",
-                      Digits(second.line), ":", Digits(second.column), "; a member name stands once in an object"});
-      }
-      continue;
+// Lets the `next` of each name that was given before be the first node that gives it.
+void Document::link_equal_names(std::uint32_t object) noexcept {
+  std::uint32_t first = 0;
+  for (const std::uint32_t name : sorted_names(object)) {
+    if (first != 0 && nodes_[name].text == nodes_[first].text) {
+      nodes_[name].next = first;
+    } else {
+      first = name;
     }
-
-    if (depth > 0 && levels[depth - 1].array) ++here->index;
-    if (node.kind == Kind::number && !Decimal::parse(node.text)->within_double_range()) {
-      reporter.add(errors, ErrorCode::number_out_of_range, here, node.offset,
-                   {source(index), " is beyond the range of a double"});
-    } else if (node.kind == Kind::object || node.kind == Kind::array) {
-      levels[depth] = {node.next, node.kind == Kind::array};
-      paths[depth] = Path{here, {}, UINT32_MAX};
-      ++depth;
-      if (node.kind == Kind::object) {
-        std::uint32_t count = 0;
-        const std::uint32_t* const names = sorted_names(index, count);
-        std::uint32_t first = 0;
-        for (std::uint32_t i = 1; i < count; ++i) {
-          if (nodes_[names[i]].text != nodes_[names[first]].text) {
-            first = i;
-          } else {
-            nodes_[names[i]].next = names[first];
-          }
-        }
-      }
-    }
-    if (reporter.starved()) return;
   }
 }
 
-Excerpt Document::source(std::uint32_t index) const noexcept {
-  const Node& node = nodes_[index];
-  if (node.kind == Kind::object) return Excerpt("an object");
-  if (node.kind == Kind::array) return Excerpt("an array");
-  if (node.kind != Kind::string && node.kind != Kind::name) return Excerpt(node.text);
-  std::size_t end = node.offset + 1;
+void Document::check_names_and_numbers(Report& report, std::vector<Error>& errors) {
+  if (!report.available(room_for_decimals)) return;
+
+  std::uint32_t open[max_depth];  // containers around the node
+  Path paths[max_depth];          // in each of them, the child that is or contains the node
+  std::uint32_t depth = 0;
+  for (std::uint32_t node = 0; node < node_count_ && !report.starved(); ++node) {
+    const Node& here = nodes_[node];
+    while (depth > 0 && node == nodes_[open[depth - 1]].next) --depth;
+    Path* const path = depth == 0 ? nullptr : &paths[depth - 1];
+
+    if (here.kind == Kind::name) {
+      path->name = here.text;
+      if (here.next != 0) {
+        const Position first = report.position(nodes_[here.next].offset);
+        const Position again = report.position(here.offset);
+        report.add(errors, ErrorCode::duplicate_member, path, here.offset,
+                   {source(node), " is given at ", Digits(first.line), ":", Digits(first.column), " and again at ",
+                    Digits(again.line), ":", Digits(again.column), "; an object has each member once"});
+      }
+      continue;
+    }
+    // Elements are numbered from 0, which the first of them makes of this.
+    if (depth > 0 && nodes_[open[depth - 1]].kind == Kind::array) ++path->index;
+    if (here.kind == Kind::number && !Decimal::parse(here.text)->within_double_range()) {
+      report.add(errors, ErrorCode::number_out_of_range, path, here.offset,
+                 {source(node), " is beyond the range of a double"});
+    }
+    if (here.kind == Kind::object) link_equal_names(node);
+    if (here.kind == Kind::object || here.kind == Kind::array) {
+      open[depth] = node;
+      paths[depth] = Path{path, {}, UINT32_MAX};
+      ++depth;
+    }
+  }
+}
+
+Excerpt Document::source(std::uint32_t node) const noexcept {
+  const Node& here = nodes_[node];
+  if (here.kind == Kind::object) return Excerpt("an object");
+  if (here.kind == Kind::array) return Excerpt("an array");
+  if (here.kind != Kind::string && here.kind != Kind::name) return Excerpt(here.text);
+  std::size_t end = here.offset + 1;
   while (text_[end] != '"') end += text_[end] == '\\' ? 2u : 1u;
-  return Excerpt(text_.substr(node.offset, end + 1 - node.offset));
+  return Excerpt(text_.substr(here.offset, end + 1 - here.offset));
 }
 
 }  // namespace tierlimit::json
