@@ -4,7 +4,7 @@
  * @module
  */
 
-import { sharedCore } from './core.js';
+import { sharedCore } from './core/shared.js';
 import { forIsolate } from './isolate.js';
 import { Limiter } from './limiter.js';
 

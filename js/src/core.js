@@ -1,0 +1,136 @@
+/**
+ * The WebAssembly module: made here, for whichever limiters use it.
+ * @module
+ */
+
+import create, { build } from '../dist/glue.js';
+import { HotPath } from './hot-path.js';
+
+/**
+ * What the core says about a document, or about one problem of it. Line and column are 0 where there is none.
+ *
+ * @typedef {{ code: import('./types.js').PolicyProblem['code'], message: string, path: string, line: number,
+ *   column: number }} RawProblem
+ * @typedef {{ revision: number, errors: RawProblem[], rejected: RawProblem[], warnings: RawProblem[] }} RawReport
+ */
+
+/**
+ * A limiter of the module's embind surface, which bindings/README.md documents.
+ *
+ * @typedef {object} BoundLimiter
+ * @property {() => number} handle
+ * @property {() => RawReport} report
+ * @property {(policies: string) => RawReport} setPolicies
+ * @property {(a: number, b: number, c: number, d: number) => void} seed
+ * @property {(client: string, tier: string) => RawProblem | null} setTier
+ * @property {(client: string) => RawProblem | null} clearTier
+ * @property {(tier: number) => string} tierName
+ * @property {() => Record<string, number>} stats
+ * @property {() => void} delete
+ */
+
+/**
+ * @typedef {object} BoundOptions
+ * @property {number} maxClients
+ * @property {number} maxBytes
+ * @property {boolean} denyWhenFull
+ * @property {boolean} strict
+ * @property {boolean} sweep
+ */
+
+/**
+ * An instance of the module.
+ *
+ * @typedef {object} CoreModule
+ * @property {new (policies: string, options?: BoundOptions) => BoundLimiter} TierLimiter
+ * @property {Uint8Array} HEAPU8 linear memory as it is now; another one after it has grown
+ * @property {(bytes: number) => number} _tierlimit_key
+ * @property {(bytes: number) => boolean} _tierlimit_memory
+ * @property {() => number} _tierlimit_answer
+ * @property {(limiter: number, bytes: number) => number} _tierlimit_tier
+ * @property {Ask} _tierlimit_allow
+ * @property {Ask} _tierlimit_check
+ * @property {Ask} _tierlimit_peek
+ */
+
+/** @typedef {(limiter: number, bytes: number, tier: number, cost: number, nowMs: number) => number} Ask */
+
+/** An instance with its buffers, for any number of limiters. */
+export class Core {
+  /** @param {CoreModule} module */
+  constructor(module) {
+    this.module = module;
+    this.hotPath = new HotPath(this);
+  }
+}
+
+/**
+ * A core of its own, from what a runtime or a caller gives.
+ *
+ * @param {unknown} wasm a WebAssembly.Module, or the bytes of one where compiling is allowed
+ */
+export function coreFrom(wasm) {
+  return new Core(instantiate(isModule(wasm) ? wasm : compile(bytesOf(wasm))));
+}
+
+/**
+ * Compiles, synchronously.
+ *
+ * @param {BufferSource} bytes
+ * @throws {Error} where that is forbidden; it says what to do
+ */
+export function compile(bytes) {
+  try {
+    return new WebAssembly.Module(bytes);
+  } catch (error) {
+    throw new Error(
+      `WebAssembly cannot be compiled here (${error.message}). A Content-Security-Policy must have 'wasm-unsafe-eval' ` +
+        'in its script-src. Where a runtime compiles no WebAssembly at run time, import tierlimit/core.wasm and pass ' +
+        'it to tierlimit/slim.',
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * A new instance, synchronously. Nothing is fetched.
+ *
+ * @param {WebAssembly.Module} wasm
+ * @returns {CoreModule}
+ */
+export function instantiate(wasm) {
+  const [named] = WebAssembly.Module.customSections(wasm, 'tierlimit');
+  const its = named === undefined ? 'none' : String.fromCharCode(...new Uint8Array(named));
+  if (its !== build) {
+    throw new TypeError(
+      `the WebAssembly.Module must be the core.wasm of this copy of tierlimit: build ${build}; got ${its}`,
+    );
+  }
+  // Emscripten makes of this object the module, so it is made anew each time.
+  return create({ wasm });
+}
+
+/**
+ * By its tag, since a module of another realm (an iframe, a test runner's context) is no instance of this one's class.
+ * @param {unknown} value
+ * @returns {value is WebAssembly.Module}
+ */
+const isModule = (value) => tag(value) === 'WebAssembly.Module';
+
+/**
+ * @param {unknown} value
+ * @returns {BufferSource}
+ */
+function bytesOf(value) {
+  if (ArrayBuffer.isView(value)) return value;
+  if (['ArrayBuffer', 'SharedArrayBuffer'].includes(tag(value))) {
+    return /** @type {ArrayBuffer} */ (value);
+  }
+  throw new TypeError(
+    `a WebAssembly.Module or its bytes are needed; got ${tag(value)}. A Response or a promise is to be compiled first: ` +
+      'await WebAssembly.compileStreaming(response)',
+  );
+}
+
+/** @param {unknown} value */
+const tag = (value) => Object.prototype.toString.call(value).slice(8, -1);
