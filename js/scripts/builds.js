@@ -18,9 +18,7 @@ export async function buildModule() {
   await step(
     'WebAssembly module',
     async () => {
-      const { status, output } = await run(process.execPath, [at('js/scripts/build-wasm.js')], {
-        env: emscripten.env,
-      });
+      const { status, output } = await run(process.execPath, [at('js/scripts/build-wasm.js')]);
       if (status !== 0) throw new StepError(`The WebAssembly module does not build:\n${output}`);
     },
     {

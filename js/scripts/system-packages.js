@@ -82,6 +82,7 @@ const requirements = [
     apt: 'chromium',
     dnf: 'chromium',
     brew: 'chromium',
+    optional: true,
   },
   {
     name: 'clang-format',
