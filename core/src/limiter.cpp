@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <string>
-#include <tuple>
 #include <utility>
 
 #include "memory.hpp"
@@ -16,9 +15,6 @@ constexpr std::uint64_t never = ~std::uint64_t{0};
 
 constexpr int slots_swept_per_decision = 2;
 constexpr int eviction_sample = 8;
-
-// More than a map entry, its strings apart, and the growth of the containers around it take per assignment.
-constexpr std::size_t bytes_per_assignment = 256;
 
 Error failure(ErrorCode code, std::string message) {
   Error error;
@@ -222,7 +218,7 @@ BucketState TierLimiter::state_under(const Slot& slot, const Limit& limit) const
   return {move_balance(slot.state.balance, definitions_[slot.definition].limit, limit), slot.state.touched};
 }
 
-LimiterStats TierLimiter::stats() const noexcept {
+LimiterStats TierLimiter::stats() const {
   LimiterStats stats = stats_;
   stats.buckets = table_.size();
   stats.bytes = table_.bytes();
@@ -323,13 +319,12 @@ Slot* TierLimiter::make_room(const Fingerprint& client, const Candidate& candida
 
 Result<bool> TierLimiter::set_tier(std::string_view client, std::optional<std::string_view> tier) {
   const std::size_t text = client.size() + (tier ? tier->size() : 0);
-  if (!memory_available(2 * text + bytes_per_assignment + 32 * directory_.assignments())) {
+  if (!memory_available(2 * text + bytes_per_assignment * (std::size_t{directory_.assignments()} + 16))) {
     return failure(ErrorCode::out_of_memory, "memory for one more assignment cannot be had");
   }
-  directory_.assign(client, tier);
-  // A name that was new has to learn what it means; one that was known means what it did.
-  const std::optional<TierId> id = tier ? directory_.find(*tier) : std::nullopt;
-  if (id && directory_[*id].fallback == Fallback::unknown_tier) directory_[*id].definition = default_definition_;
+  std::optional<TierId> id;
+  if (tier) id = acquire_tier(*tier);
+  directory_.assign(client, id);
   return true;
 }
 
@@ -340,73 +335,70 @@ Result<std::uint32_t, std::vector<Error>> TierLimiter::set_policies(std::string_
   return ++revision_;
 }
 
-void TierLimiter::install(PolicySet&& policies) {
-  const auto less = [this](std::uint32_t x, std::uint32_t y) {
-    const auto key = [this](std::uint32_t definition) {
-      const Definition& d = definitions_[definition];
-      return std::tuple{d.is_default, std::string_view{d.tier}, d.limit.unit, d.limit.gain, d.limit.full};
-    };
-    return key(x) < key(y);
-  };
-  std::vector<std::uint32_t> known;
-  for (std::uint32_t i = 1; i < definitions_.size(); ++i) {
-    if (definitions_[i].users != 0) known.push_back(i);
-  }
-  std::sort(known.begin(), known.end(), less);
+// Counts one more user of a tier's name; a name that is new is that of a tier which is not there.
+TierId TierLimiter::acquire_tier(std::string_view name) {
+  const TierId tier = directory_.acquire(name);
+  TierEntry& entry = directory_[tier];
+  if (entry.fallback == Fallback::unknown_tier) entry.definition = default_definition_;
+  return tier;
+}
 
-  // A limit that some bucket still refers to is taken up again rather than defined anew.
-  std::vector<std::uint32_t> in_force;
-  const auto define = [&](std::string_view tier, bool is_default, const Limit& limit) {
+// The number of the limit that judges a tier (null: everybody else) from now on: the present one if it is equal, so
+// that reloading a document moves nothing.
+std::uint32_t TierLimiter::define(const std::string* tier, std::uint32_t present, const Limit& limit) {
+  Definition* definition = &definitions_[present];
+  if (present == 0 || definition->is_default != (tier == nullptr) || !(definition->limit == limit)) {
     if (unused_definitions_.empty()) {
       unused_definitions_.push_back(static_cast<std::uint32_t>(definitions_.size()));
       definitions_.emplace_back();
     }
-    std::uint32_t definition = unused_definitions_.back();
-    Definition& fresh = definitions_[definition];
-    fresh.tier = tier;
-    fresh.is_default = is_default;
-    fresh.limit = limit;
-    const auto same = std::lower_bound(known.begin(), known.end(), definition, less);
-    if (same != known.end() && !less(definition, *same)) {
-      definition = *same;
-      definitions_[definition].limit.capacity = limit.capacity;
-    } else {
-      unused_definitions_.pop_back();
-    }
-    ++definitions_[definition].users;
-    in_force.push_back(definition);
-    return definition;
-  };
+    present = unused_definitions_.back();
+    unused_definitions_.pop_back();
+    definition = &definitions_[present];
+    if (tier != nullptr) definition->tier = *tier;
+    definition->is_default = tier == nullptr;
+    definition->limit = limit;
+  }
+  ++definition->users;
+  return present;
+}
 
-  default_definition_ = define({}, true, policies.default_policy.limit);
+void TierLimiter::install(PolicySet&& policies) {
+  // What the document holds from now on. What the last one held goes at the end, so that nothing that stays is without
+  // a user in between.
+  std::vector<std::uint32_t> definitions;
+  std::vector<TierId> tiers;
+  std::vector<std::uint32_t> judged_by;  // each tier; 0: its policy is invalid
+
+  definitions.push_back(define(nullptr, default_definition_, policies.default_policy.limit));
+  default_definition_ = definitions.front();
+  for (const Tier& tier : policies.tiers) {
+    tiers.push_back(directory_.acquire(tier.name));
+    judged_by.push_back(tier.policy ? define(&tier.name, directory_[tiers.back()].definition, tier.policy->limit) : 0);
+    if (judged_by.back() != 0) definitions.push_back(judged_by.back());
+  }
+
   directory_.each([this](TierEntry& entry) {
     entry.definition = default_definition_;
     entry.fallback = Fallback::unknown_tier;
   });
-
-  std::vector<TierId> tiers;
-  for (const Tier& tier : policies.tiers) {
-    const TierId id = directory_.acquire(tier.name);
-    TierEntry& entry = directory_[id];
-    entry.definition = tier.policy ? define(tier.name, false, tier.policy->limit) : default_definition_;
-    entry.fallback = tier.policy ? Fallback::none : Fallback::invalid_tier_policy;
-    tiers.push_back(id);
+  for (std::size_t i = 0; i < tiers.size(); ++i) {
+    TierEntry& entry = directory_[tiers[i]];
+    entry.fallback = judged_by[i] != 0 ? Fallback::none : Fallback::invalid_tier_policy;
+    if (judged_by[i] != 0) entry.definition = judged_by[i];
   }
 
   Assignments clients;
-  if (secret_) clients.seed(*secret_);
+  if (secret_) clients.seed(*secret_, [](TierId) {});
   for (const ClientTier& assignment : policies.clients) {
-    const TierId id = directory_.acquire(assignment.tier);
-    if (directory_[id].fallback == Fallback::unknown_tier) directory_[id].definition = default_definition_;
-    clients.set(assignment.client, id);
+    clients.set(assignment.client, acquire_tier(assignment.tier));
   }
-  directory_.replace_document(std::move(clients));
+  directory_.replace_document(clients);
 
-  // What the last document held goes last, so that nothing that stays was without a user in between.
   for (const TierId tier : document_tiers_) directory_.release(tier);
   for (const std::uint32_t definition : document_definitions_) release(definition);
   document_tiers_ = std::move(tiers);
-  document_definitions_ = std::move(in_force);
+  document_definitions_ = std::move(definitions);
   rejected_ = std::move(policies.rejected);
   warnings_ = std::move(policies.warnings);
 

@@ -4,63 +4,77 @@
 #include <utility>
 
 namespace tierlimit {
-namespace {
 
-template <class Map, class Key>
-std::optional<TierId> take(Map& map, const Key& key) {
-  const auto found = map.find(key);
-  if (found == map.end()) return std::nullopt;
-  const TierId tier = found->second;
-  map.erase(found);
-  return tier;
-}
-
-}  // namespace
-
-std::optional<TierId> Assignments::set(std::string_view client, TierId tier) {
-  const std::optional<TierId> before = remove(client);
-  if (secret_) {
-    placed_.emplace(Fingerprint::of(*secret_, client), tier);
-  } else {
-    named_.emplace(client, tier);
+std::optional<TierId> Assignments::set(std::string_view client, std::optional<TierId> tier) {
+  if (!secret_) {
+    notes_.push_back({std::string{client}, tier});
+    return std::nullopt;
   }
+  const Fingerprint fingerprint = Fingerprint::of(*secret_, client);
+  Place* place = placed_.find(fingerprint);
+  std::optional<TierId> before;
+  if (place != nullptr) before = place->tier();
+  if (!tier) {
+    if (place != nullptr) placed_.erase(*place);
+    return before;
+  }
+  if (place == nullptr) place = placed_.insert(fingerprint);
+  if (place == nullptr) return tier;
+  place->tier_and_one = *tier + 1;
   return before;
 }
 
-std::optional<TierId> Assignments::remove(std::string_view client) {
-  return secret_ ? take(placed_, Fingerprint::of(*secret_, client)) : take(named_, client);
+std::optional<TierId> Assignments::find(const Fingerprint& client) const noexcept {
+  const Place* const place = placed_.find(client);
+  return place == nullptr ? std::nullopt : std::optional{place->tier()};
 }
 
-const TierId* Assignments::find(const Fingerprint& client) const noexcept {
-  const auto found = placed_.find(client);
-  return found == placed_.end() ? nullptr : &found->second;
+std::uint32_t Assignments::size() const {
+  if (notes_.empty()) return placed_.size();
+  // Several notes may be about one client.
+  Assignments counted;
+  counted.notes_ = notes_;
+  counted.seed({}, [](TierId) {});
+  return counted.placed_.size();
 }
 
-void Assignments::seed(const Secret& secret) {
-  secret_ = secret;
-  placed_.reserve(named_.size());
-  for (const auto& [client, tier] : named_) placed_.emplace(Fingerprint::of(secret, client), tier);
-  named_.clear();
+void Assignments::swap(Assignments& other) noexcept {
+  notes_.swap(other.notes_);
+  placed_.swap(other.placed_);
+  secret_.swap(other.secret_);
 }
 
-std::optional<TierId> TierDirectory::find(std::string_view name) const {
-  const auto found = by_name_.find(name);
-  if (found == by_name_.end()) return std::nullopt;
-  return found->second;
+std::size_t TierDirectory::place_of(std::string_view name) const noexcept {
+  std::size_t low = 0;
+  std::size_t high = by_name_.size();
+  while (low < high) {
+    const std::size_t middle = low + (high - low) / 2;
+    if (entries_[by_name_[middle]].name < name) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+std::optional<TierId> TierDirectory::find(std::string_view name) const noexcept {
+  const std::size_t place = place_of(name);
+  if (place == by_name_.size() || entries_[by_name_[place]].name != name) return std::nullopt;
+  return by_name_[place];
 }
 
 TierId TierDirectory::acquire(std::string_view name) {
   std::optional<TierId> tier = find(name);
   if (!tier) {
     if (unused_.empty()) {
-      tier = static_cast<TierId>(entries_.size());
+      unused_.push_back(static_cast<TierId>(entries_.size()));
       entries_.emplace_back();
-    } else {
-      tier = unused_.back();
-      unused_.pop_back();
     }
+    tier = unused_.back();
+    unused_.pop_back();
     entries_[*tier].name = name;
-    by_name_.emplace(name, *tier);
+    by_name_.insert(by_name_.begin() + static_cast<std::ptrdiff_t>(place_of(name)), *tier);
   }
   ++entries_[*tier].users;
   return *tier;
@@ -69,31 +83,30 @@ TierId TierDirectory::acquire(std::string_view name) {
 void TierDirectory::release(TierId tier) {
   TierEntry& entry = entries_[tier];
   if (--entry.users != 0) return;
-  take(by_name_, entry.name);
+  by_name_.erase(by_name_.begin() + static_cast<std::ptrdiff_t>(place_of(entry.name)));
   entry = TierEntry{};
   unused_.push_back(tier);
 }
 
-void TierDirectory::assign(std::string_view client, std::optional<std::string_view> tier) {
-  const std::optional<TierId> before = tier ? assigned_.set(client, acquire(*tier)) : assigned_.remove(client);
-  if (before) release(*before);
+void TierDirectory::assign(std::string_view client, std::optional<TierId> tier) {
+  const std::optional<TierId> unused = assigned_.set(client, tier);
+  if (unused) release(*unused);
 }
 
 std::optional<TierId> TierDirectory::assigned(const Fingerprint& client) const noexcept {
-  for (const Assignments* assignments : {&assigned_, &document_}) {
-    if (const TierId* const tier = assignments->find(client)) return *tier;
-  }
-  return std::nullopt;
+  const std::optional<TierId> tier = assigned_.find(client);
+  return tier ? tier : document_.find(client);
 }
 
-void TierDirectory::replace_document(Assignments document) {
-  std::swap(document_, document);
+void TierDirectory::replace_document(Assignments& document) {
+  document_.swap(document);
   document.each_tier([this](TierId tier) { release(tier); });
 }
 
 void TierDirectory::seed(const Secret& secret) {
-  document_.seed(secret);
-  assigned_.seed(secret);
+  const auto drop = [this](TierId tier) { release(tier); };
+  document_.seed(secret, drop);
+  assigned_.seed(secret, drop);
 }
 
 }  // namespace tierlimit

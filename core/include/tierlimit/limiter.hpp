@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -135,10 +136,10 @@ class TierLimiter {
   /// The name of a tier that the document in force has or a client is assigned to.
   [[nodiscard]] std::string_view tier_name(TierId tier) const noexcept { return directory_[tier].name; }
 
-  [[nodiscard]] LimiterStats stats() const noexcept;
+  [[nodiscard]] LimiterStats stats() const;
 
  private:
-  // A limit as buckets refer to it. Equal limits of one tier share one, so reloading a document moves nothing.
+  // A limit as buckets refer to it.
   struct Definition {
     std::string tier;
     bool is_default = false;
@@ -166,6 +167,8 @@ class TierLimiter {
   [[nodiscard]] std::uint64_t time_to_full(const Slot& slot, std::int64_t now) const noexcept;
   void sweep(std::int64_t now);
 
+  [[nodiscard]] TierId acquire_tier(std::string_view name);
+  [[nodiscard]] std::uint32_t define(const std::string* tier, std::uint32_t present, const Limit& limit);
   void install(PolicySet&& policies);
   void release(std::uint32_t definition) noexcept;
 

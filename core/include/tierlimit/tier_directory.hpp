@@ -5,15 +5,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
-#include "tierlimit/bucket_table.hpp"
 #include "tierlimit/decision.hpp"
+#include "tierlimit/fingerprint_table.hpp"
 
 namespace tierlimit {
 
@@ -23,33 +21,57 @@ using TierId = std::uint32_t;
 /// What judges the clients of one tier name.
 struct TierEntry {
   std::string name;
-  std::uint32_t users = 0;       ///< The document, if it names the tier, and every client assigned to it.
+  std::uint32_t users = 0;       ///< The document, if it names the tier, and every assignment to it.
   std::uint32_t definition = 0;  ///< The limiter's number of the limit that judges: the default's on any fallback.
   Fallback fallback = Fallback::unknown_tier;
 };
 
-/// Tier by client. Names are kept until there is a secret, fingerprints from then on.
+/// More than the tables of assignments take for each at any time, growth included.
+inline constexpr std::size_t bytes_per_assignment = 128;
+
+/// Tier by client. Before there is a secret to make fingerprints with, names are only noted down.
 class Assignments {
  public:
-  /// The tier that `client` had before, if any.
-  std::optional<TierId> set(std::string_view client, TierId tier);
-  std::optional<TierId> remove(std::string_view client);
-  [[nodiscard]] const TierId* find(const Fingerprint& client) const noexcept;
-  void seed(const Secret& secret);
-  [[nodiscard]] std::size_t size() const noexcept { return named_.size() + placed_.size(); }
+  /// Puts a client into a tier, or with nullopt into none. Returns the tier that is not used on its behalf any more.
+  std::optional<TierId> set(std::string_view client, std::optional<TierId> tier);
+  [[nodiscard]] std::optional<TierId> find(const Fingerprint& client) const noexcept;
+  [[nodiscard]] std::uint32_t size() const;
+  void swap(Assignments& other) noexcept;
+
+  /// Finds the place of every name noted down; `drop` is told each tier that a later note replaced.
+  template <class Drop>
+  void seed(const Secret& secret, Drop drop) {
+    secret_ = secret;
+    for (const Note& note : notes_) {
+      if (const std::optional<TierId> unused = set(note.client, note.tier)) drop(*unused);
+    }
+    notes_ = {};
+  }
 
   template <class Visit>
   void each_tier(Visit visit) const {
-    for (const auto& entry : named_) visit(entry.second);
-    for (const auto& entry : placed_) visit(entry.second);
+    for (const Note& note : notes_) {
+      if (note.tier) visit(*note.tier);
+    }
+    for (std::uint32_t i = 0; i < placed_.slots(); ++i) {
+      if (placed_.at(i).used()) visit(placed_.at(i).tier());
+    }
   }
 
  private:
-  struct Hash {
-    std::size_t operator()(const Fingerprint& client) const noexcept { return client.a; }
+  struct Note {
+    std::string client;
+    std::optional<TierId> tier;
   };
-  std::map<std::string, TierId, std::less<>> named_;
-  std::unordered_map<Fingerprint, TierId, Hash> placed_;
+  struct Place {
+    Fingerprint client;
+    std::uint32_t tier_and_one = 0;
+    [[nodiscard]] bool used() const noexcept { return tier_and_one != 0; }
+    [[nodiscard]] TierId tier() const noexcept { return tier_and_one - 1; }
+  };
+
+  std::vector<Note> notes_;
+  FingerprintTable<Place> placed_;
   std::optional<Secret> secret_;
 };
 
@@ -57,7 +79,7 @@ class Assignments {
 class TierDirectory {
  public:
   /// The number of a name that somebody uses.
-  [[nodiscard]] std::optional<TierId> find(std::string_view name) const;
+  [[nodiscard]] std::optional<TierId> find(std::string_view name) const noexcept;
   [[nodiscard]] TierEntry& operator[](TierId tier) noexcept { return entries_[tier]; }
   [[nodiscard]] const TierEntry& operator[](TierId tier) const noexcept { return entries_[tier]; }
 
@@ -66,28 +88,30 @@ class TierDirectory {
   /// Counts one user less; the number of a name that nobody uses may come to stand for another.
   void release(TierId tier);
 
-  /// Puts a client into a tier, or with nullopt back where the document has it.
-  void assign(std::string_view client, std::optional<std::string_view> tier);
+  /// Puts a client into a tier that is acquired for it, or with nullopt back where the document has it. The caller has
+  /// made sure of memory: `bytes_per_assignment` for each there is, and the names.
+  void assign(std::string_view client, std::optional<TierId> tier);
   /// The tier that the client is assigned to.
   [[nodiscard]] std::optional<TierId> assigned(const Fingerprint& client) const noexcept;
   /// Assignments made while running.
-  [[nodiscard]] std::size_t assignments() const noexcept { return assigned_.size(); }
+  [[nodiscard]] std::uint32_t assignments() const { return assigned_.size(); }
 
   /// Takes the document's assignments in place of the last document's.
-  void replace_document(Assignments document);
+  void replace_document(Assignments& document);
   void seed(const Secret& secret);
 
   template <class Visit>
   void each(Visit visit) {
-    for (TierEntry& entry : entries_) {
-      if (entry.users != 0) visit(entry);
-    }
+    for (const TierId tier : by_name_) visit(entries_[tier]);
   }
 
  private:
+  // Where the name is, or would be, in `by_name_`.
+  [[nodiscard]] std::size_t place_of(std::string_view name) const noexcept;
+
   std::vector<TierEntry> entries_;
   std::vector<TierId> unused_;
-  std::map<std::string, TierId, std::less<>> by_name_;
+  std::vector<TierId> by_name_;  // sorted by name
   Assignments document_;
   Assignments assigned_;
 };
