@@ -1,0 +1,269 @@
+/**
+ * An edge worker with tierlimit in front of a small API.
+ *
+ * A request names its client by the header `x-client` or the query `?client=`, and may name a tier
+ * (`x-tier`, `?tier=`) and a cost (`x-cost`, `?cost=`). It is answered with 200, or with 429 and
+ * `Retry-After`; both carry the whole decision. In production the client and the tier would come
+ * from your authentication, not from the caller's word.
+ */
+import { PolicyError, TierLimiter } from 'tierlimit';
+
+/**
+ * @typedef {Record<'POLICIES' | 'PAGE_HTML' | 'PAGE_CSS' | 'PAGE_JS', string>} Env bindings
+ * @typedef {{ request: Request, url: URL, env: Env, client: string }} Context
+ * @typedef {Record<string, (context: Context) => Response | Promise<Response>>} Methods
+ */
+
+/** Tokens that a request to each endpoint of the API costs, unless it says otherwise. */
+const COSTS = new Map([
+  ['/api/hello', 1],
+  ['/api/report', 5],
+]);
+
+const MAX_POLICY_BYTES = 5_000_000;
+
+/** What the page may load and do: its own script and style, and requests to this server. */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  'img-src data:',
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** An answer other than 200 that a handler gives up with. */
+class HttpError extends Error {
+  /**
+   * @param {number} status
+   * @param {string} message
+   * @param {Record<string, string>} [headers]
+   */
+  constructor(status, message, headers) {
+    super(message);
+    this.status = status;
+    this.headers = headers;
+  }
+}
+
+/** @type {TierLimiter} made at the first request, since `env` is not there before */
+let limiter;
+/** The policies in force, as they were typed. */
+let policyText = '';
+
+/** @type {Record<string, Methods>} */
+const routes = {
+  '/': { GET: asset('PAGE_HTML', 'text/html') },
+  '/page.css': { GET: asset('PAGE_CSS', 'text/css') },
+  '/page.js': { GET: asset('PAGE_JS', 'text/javascript') },
+  '/api/hello': { GET: limited },
+  '/api/report': { GET: limited },
+  '/api/peek': { GET: peek },
+  '/api/policies': { GET: readPolicies, PUT: writePolicies },
+  '/api/stats': { GET: stats },
+};
+
+export default {
+  /**
+   * @param {Request} request
+   * @param {Env} env
+   */
+  async fetch(request, env) {
+    let response;
+    try {
+      if (!limiter) {
+        limiter = TierLimiter.forIsolate('demo', { policies: env.POLICIES });
+        policyText = env.POLICIES;
+      }
+      response = await answer(request, env);
+    } catch (error) {
+      response = failure(error);
+    }
+    return request.method === 'HEAD' ? new Response(null, response) : response;
+  },
+};
+
+/**
+ * @param {Request} request
+ * @param {Env} env
+ */
+async function answer(request, env) {
+  const url = new URL(request.url);
+  const [, client = ''] = /^\/api\/clients\/([^/]+)\/tier$/.exec(url.pathname) ?? [];
+  const methods = client ? { PUT: assignTier } : new Map(Object.entries(routes)).get(url.pathname);
+  if (!methods) throw new HttpError(404, `there is nothing at ${url.pathname}`);
+
+  const names = Object.keys(methods);
+  const allow = [...names, ...(names.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
+  if (request.method === 'OPTIONS') return new Response(null, { status: 204, headers: { allow } });
+  const handle = new Map(Object.entries(methods)).get(request.method.replace('HEAD', 'GET'));
+  if (!handle) {
+    throw new HttpError(405, `${url.pathname} knows ${allow}, not ${request.method}`, { allow });
+  }
+  return handle({ request, url, env, client });
+}
+
+/**
+ * The protected API: spends tokens, and only then does the work.
+ * @param {Context} context
+ */
+function limited({ request, url }) {
+  const { client, tier, cost = COSTS.get(url.pathname) } = caller(request, url);
+  const decision = asked(() => limiter.check(client, { cost, tier }));
+  const result = { client, cost, nowMs: Date.now(), decision };
+  if (decision.allowed) return json(200, { message: `Hello, ${client}.`, ...result });
+
+  // Whole seconds, rounded up and never 0: a client that obeys is admitted. None where waiting is
+  // in vain.
+  const { retryAfterMs } = decision;
+  const wait = retryAfterMs === null ? null : Math.max(1, Math.ceil(retryAfterMs / 1000));
+  return json(
+    429,
+    { error: { message: 'too many requests' }, ...result },
+    wait === null ? {} : { 'retry-after': `${wait}` },
+  );
+}
+
+/**
+ * What `limited` would decide now. Spends and stores nothing.
+ * @param {Context} context
+ */
+function peek({ request, url }) {
+  const { client, tier, cost } = caller(request, url);
+  const decision = asked(() => limiter.peek(client, { cost, tier }));
+  return json(200, { client, nowMs: Date.now(), decision });
+}
+
+function readPolicies() {
+  const headers = head('application/json', { 'x-revision': `${limiter.revision}` });
+  return new Response(policyText, { headers });
+}
+
+/**
+ * Replaces the policies by the text as it was typed. A document that is refused (PolicyError)
+ * leaves the old ones in force.
+ * @param {Context} context
+ */
+async function writePolicies({ request }) {
+  const bytes = await request.arrayBuffer();
+  if (bytes.byteLength > MAX_POLICY_BYTES) {
+    const size = `${bytes.byteLength} bytes, more than ${MAX_POLICY_BYTES}`;
+    throw new HttpError(413, `the policies take ${size}`);
+  }
+  let text;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new HttpError(400, 'the policies are not UTF-8 text');
+  }
+  const report = limiter.setPolicies(text);
+  policyText = text;
+  return json(200, report);
+}
+
+/**
+ * Assigns `{ "tier": "pro" }` to a client, or removes the assignment with `{ "tier": null }`.
+ * @param {Context} context
+ */
+async function assignTier({ request, client: encoded }) {
+  /** @type {string} */
+  let client;
+  /** @type {string | null} */
+  let tier;
+  try {
+    client = decodeURIComponent(encoded);
+    ({ tier } = await request.json());
+  } catch (error) {
+    const wanted = 'a percent-encoded client and a body like {"tier": "pro"}';
+    throw new HttpError(400, `expected ${wanted}: ${error.message}`);
+  }
+  asked(() => limiter.setTier(client, tier));
+  return json(200, { client, nowMs: Date.now(), decision: limiter.peek(client) });
+}
+
+function stats() {
+  const { rejected, warnings } = limiter;
+  return json(200, { ...limiter.stats(), rejected, warnings });
+}
+
+/**
+ * Who asks, by which tier and at what cost. Header values are ASCII; other names go into the query.
+ * @param {Request} request
+ * @param {URL} url
+ */
+function caller(request, url) {
+  /** @param {string} name */
+  const field = (name) => request.headers.get(`x-${name}`) ?? url.searchParams.get(name);
+  const client = field('client');
+  if (!client) throw new HttpError(400, 'name the client: header x-client or query ?client=');
+  const cost = field('cost');
+  if (cost !== null && !/^\d+$/.test(cost)) {
+    throw new HttpError(400, `cost must be a whole number, not "${cost}"`);
+  }
+  return { client, tier: field('tier') || undefined, cost: cost ? Number(cost) : undefined };
+}
+
+/**
+ * Runs a call with arguments from outside: what the limiter has against them is for the caller.
+ * @template T
+ * @param {() => T} call
+ */
+function asked(call) {
+  try {
+    return call();
+  } catch (error) {
+    if (error instanceof TypeError || error instanceof RangeError) {
+      throw new HttpError(400, error.message);
+    }
+    throw error;
+  }
+}
+
+/** @param {Error} error */
+function failure(error) {
+  const { message } = error;
+  if (error instanceof PolicyError) {
+    const { code, path, line, column, problems } = error;
+    return json(400, { error: { message, code, path, line, column, problems } });
+  }
+  if (error instanceof HttpError) return json(error.status, { error: { message } }, error.headers);
+  console.error(error);
+  return json(500, { error: { message } });
+}
+
+/**
+ * @param {number} status
+ * @param {object} value
+ * @param {Record<string, string>} [headers]
+ */
+function json(status, value, headers) {
+  const body = `${JSON.stringify(value, null, 2)}\n`;
+  return new Response(body, { status, headers: head('application/json', headers) });
+}
+
+/**
+ * A handler that answers with a text from the worker's bindings.
+ * @param {keyof Env} binding
+ * @param {string} type
+ * @returns {(context: Context) => Response}
+ */
+function asset(binding, type) {
+  return ({ env }) => new Response(env[binding], { headers: head(type) });
+}
+
+/**
+ * @param {string} type
+ * @param {Record<string, string>} [more]
+ */
+function head(type, more) {
+  return {
+    'content-type': `${type}; charset=utf-8`,
+    'cache-control': 'no-store',
+    'content-security-policy': CONTENT_SECURITY_POLICY,
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    ...more,
+  };
+}
