@@ -38,7 +38,9 @@ export class Clock {
     const read = this.#read;
     const reading = read();
     if (typeof reading !== 'number') {
-      throw new TypeError(`now() must return milliseconds as a number; it returned ${show(reading)}`);
+      throw new TypeError(
+        `now() must return milliseconds as a number; it returned ${show(reading)}`,
+      );
     }
     if (!(Math.abs(reading * 1000) <= maxMicros)) {
       throw new RangeError(

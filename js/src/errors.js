@@ -20,7 +20,9 @@ export class PolicyError extends Error {
   constructor(problems) {
     const [first] = problems;
     const place = first.line === null ? '' : ` (line ${first.line}, column ${first.column})`;
-    super(`policies refused: ${first.path === '' ? '' : `${first.path}: `}${first.message}${place}`);
+    super(
+      `policies refused: ${first.path === '' ? '' : `${first.path}: `}${first.message}${place}`,
+    );
     this.name = 'PolicyError';
     /** What the first problem is, in kebab case: `duplicate-member`. */
     this.code = first.code;

@@ -137,7 +137,9 @@ export class HotPath {
     // An address is a number without a sign, of which JavaScript sees 32 bits with one.
     const address = wanted < 2 ** 31 ? this.#module._tierlimit_key(wanted) >>> 0 : 0;
     if (address === 0) {
-      throw new RangeError(`a name of ${size / bytesPerUnit} code units does not fit the memory that can be had`);
+      throw new RangeError(
+        `a name of ${size / bytesPerUnit} code units does not fit the memory that can be had`,
+      );
     }
     this.#keyAddress = address;
     this.#keySize = wanted;

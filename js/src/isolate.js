@@ -21,7 +21,9 @@ const registryKey = Symbol.for('tierlimit.isolate.v0');
 
 /** @returns {Map<string, Entry>} */
 function registry() {
-  const holder = /** @type {Record<symbol, Map<string, Entry>>} */ (/** @type {unknown} */ (globalThis));
+  const holder = /** @type {Record<symbol, Map<string, Entry>>} */ (
+    /** @type {unknown} */ (globalThis)
+  );
   holder[registryKey] ??= new Map();
   return holder[registryKey];
 }
@@ -43,7 +45,12 @@ export function forIsolate(name, options, make) {
   const entry = limiters.get(name);
   if (entry === undefined || entry.isDisposed()) {
     const limiter = make(options);
-    limiters.set(name, { limiter, text, settings: wanted, isDisposed: () => Limiter.isDisposed(limiter) });
+    limiters.set(name, {
+      limiter,
+      text,
+      settings: wanted,
+      isDisposed: () => Limiter.isDisposed(limiter),
+    });
     return limiter;
   }
   for (const [option, value] of Object.entries(wanted)) {

@@ -101,10 +101,10 @@ export class Limiter {
    * if (!limiter.allow('acme', 5, 'pro')) return new Response(null, { status: 429 });
    */
   allow(client, cost = 1, tier = undefined) {
-    const path = this.#ready('allow');
+    const path = Limiter.#ready(this, 'allow');
     checkClient(client);
     checkCost(cost);
-    const nowMs = this.#clock.now();
+    const nowMs = this.#now('allow');
     const tierId = this.#tierId(path, tier);
     const outcome = path.allow(this.#handle, path.writeKey(client), tierId, cost, nowMs);
     if (outcome < 0) throw failure(path, outcome, nowMs);
@@ -123,8 +123,7 @@ export class Limiter {
    * if (!decision.allowed) console.log(`come back in ${decision.retryAfterMs} ms`);
    */
   check(client, options = undefined) {
-    const path = this.#ready('check');
-    return this.#decide(path, path.check, client, options);
+    return Limiter.#decide(this, 'check', client, options);
   }
 
   /**
@@ -136,8 +135,7 @@ export class Limiter {
    * @throws {ClockError | TypeError | RangeError} as `allow`
    */
   peek(client, options = undefined) {
-    const path = this.#ready('peek');
-    return this.#decide(path, path.peek, client, options);
+    return Limiter.#decide(this, 'peek', client, options);
   }
 
   /**
@@ -150,8 +148,8 @@ export class Limiter {
    * @throws {PolicyError} when the document is refused; the one in force stays
    */
   setPolicies(policies) {
-    this.#alive('setPolicies');
     const { text, isText } = policyText(policies);
+    Limiter.#alive(this, 'setPolicies');
     ensureMemory(this.#core, text);
     const report = readReport(this.#bound.setPolicies(text), isText);
     this.#tierIds.clear();
@@ -168,7 +166,7 @@ export class Limiter {
    * @param {string | null} tier null takes the assignment back
    */
   setTier(client, tier) {
-    this.#alive('setTier');
+    Limiter.#alive(this, 'setTier');
     checkClient(client);
     if (tier !== null) checkTier(tier);
     ensureMemory(this.#core, client);
@@ -180,19 +178,19 @@ export class Limiter {
 
   /** How many policy documents have been accepted. */
   get revision() {
-    this.#alive('revision');
+    Limiter.#alive(this, 'revision');
     return this.#report.revision;
   }
 
   /** What of the document in force was refused and is judged by the default. */
   get rejected() {
-    this.#alive('rejected');
+    Limiter.#alive(this, 'rejected');
     return this.#report.rejected;
   }
 
   /** What of the document in force is not exactly as written. */
   get warnings() {
-    this.#alive('warnings');
+    Limiter.#alive(this, 'warnings');
     return this.#report.warnings;
   }
 
@@ -201,7 +199,7 @@ export class Limiter {
    * @returns {LimiterStats}
    */
   stats() {
-    this.#alive('stats');
+    Limiter.#alive(this, 'stats');
     return {
       ...this.#bound.stats(),
       maxClients: this.#settings.maxClients,
@@ -218,34 +216,28 @@ export class Limiter {
     this.#bound.delete();
   }
 
-  /** @internal Options that cannot change, as they are in force. */
-  static settingsOf(/** @type {Limiter} */ limiter) {
-    return limiter.#settings;
-  }
-
   /** @internal */
   static isDisposed(/** @type {Limiter} */ limiter) {
     return limiter.#handle === 0;
   }
 
   /**
-   * @param {import('./hot-path.js').HotPath} path
-   * @param {(handle: number, bytes: number, tier: number, cost: number, nowMs: number) => number} ask
+   * @param {Limiter} limiter
+   * @param {'check' | 'peek'} method
    * @param {string} client
    * @param {CheckOptions | undefined} options
    * @returns {Decision}
    */
-  #decide(path, ask, client, options) {
+  static #decide(limiter, method, client, options) {
+    const path = Limiter.#ready(limiter, method);
     checkClient(client);
-    if (options !== undefined && (typeof options !== 'object' || options === null)) {
-      throw new TypeError(`options must be an object such as { cost: 5 }; got ${show(options)}`);
-    }
+    if (options !== undefined) checkOptions(options);
     const cost = options?.cost === undefined ? 1 : options.cost;
     const tier = options?.tier;
     checkCost(cost);
-    const nowMs = this.#clock.now();
-    const tierId = this.#tierId(path, tier);
-    const outcome = ask(this.#handle, path.writeKey(client), tierId, cost, nowMs);
+    const nowMs = limiter.#now(method);
+    const tierId = limiter.#tierId(path, tier);
+    const outcome = path[method](limiter.#handle, path.writeKey(client), tierId, cost, nowMs);
     if (outcome < 0) throw failure(path, outcome, nowMs);
     const answer = path.answer(outcome === status.admitted);
     return {
@@ -254,7 +246,7 @@ export class Limiter {
       remaining: answer.remaining,
       retryAfterMs: answer.retryAfterMs,
       resetMs: answer.resetMs,
-      tier: tier ?? this.#tierName(answer.tier),
+      tier: tier ?? limiter.#tierName(answer.tier),
       limitName: 'main',
       reason: answer.reason,
       fallback: answer.fallback,
@@ -284,20 +276,38 @@ export class Limiter {
     return this.#tierNames[id];
   }
 
-  /** @param {string} method */
-  #alive(method) {
-    if (!(#bound in Object(this))) throw new TypeError(`${method} must be called on a TierLimiter`);
-    if (this.#handle === 0) throw new Error(`${method} was called on a TierLimiter that is disposed`);
+  /**
+   * The time. A clock of the caller's may do anything, even dispose of the limiter.
+   * @param {string} method
+   */
+  #now(method) {
+    const nowMs = this.#clock.now();
+    Limiter.#alive(this, method);
+    return nowMs;
+  }
+
+  // Static, for what is called on anything else than a limiter (a method pulled off its object) finds no private methods.
+
+  /**
+   * @param {Limiter} limiter
+   * @param {string} method
+   */
+  static #alive(limiter, method) {
+    if (!(#bound in Object(limiter)))
+      throw new TypeError(`${method} must be called on a TierLimiter`);
+    if (limiter.#handle === 0)
+      throw new Error(`${method} was called on a TierLimiter that is disposed`);
   }
 
   /**
    * The hot path, when there may be a decision.
+   * @param {Limiter} limiter
    * @param {string} method
    */
-  #ready(method) {
-    this.#alive(method);
-    if (!this.#seeded) this.#seed(randomBytes());
-    return this.#path;
+  static #ready(limiter, method) {
+    Limiter.#alive(limiter, method);
+    if (!limiter.#seeded) limiter.#seed(randomBytes());
+    return limiter.#path;
   }
 
   /** @param {Uint8Array} bytes */
@@ -328,15 +338,22 @@ export function settings(options) {
   for (const name of Object.keys(options)) {
     if (!optionNames.has(name)) throw new TypeError(`there is no option ${show(name)}`);
   }
-  const { onFull = defaults.onFull, strict = defaults.strict, sweep = defaults.sweep, seed } = options;
+  const {
+    onFull = defaults.onFull,
+    strict = defaults.strict,
+    sweep = defaults.sweep,
+    seed,
+  } = options;
   if (onFull !== 'evict' && onFull !== 'deny') {
     throw new TypeError(`onFull must be 'evict' or 'deny'; got ${show(onFull)}`);
   }
   for (const [name, value] of Object.entries({ strict, sweep })) {
-    if (typeof value !== 'boolean') throw new TypeError(`${name} must be a boolean; got ${show(value)}`);
+    if (typeof value !== 'boolean')
+      throw new TypeError(`${name} must be a boolean; got ${show(value)}`);
   }
   if (seed !== undefined) {
-    if (!(seed instanceof Uint8Array)) throw new TypeError(`seed must be a Uint8Array; got ${show(seed)}`);
+    if (!(seed instanceof Uint8Array))
+      throw new TypeError(`seed must be a Uint8Array; got ${show(seed)}`);
     if (seed.length !== seedBytes) {
       throw new RangeError(`seed must be ${seedBytes} bytes; got ${seed.length}`);
     }
@@ -361,9 +378,12 @@ export function settings(options) {
  */
 function whole(name, value, fallback, least, most) {
   if (value === undefined) return fallback;
-  if (typeof value !== 'number') throw new TypeError(`${name} must be a number; got ${show(value)}`);
+  if (typeof value !== 'number')
+    throw new TypeError(`${name} must be a number; got ${show(value)}`);
   if (!Number.isInteger(value) || value < least || value > most) {
-    throw new RangeError(`${name} must be a whole number from ${least} to ${most}; got ${show(value)}`);
+    throw new RangeError(
+      `${name} must be a whole number from ${least} to ${most}; got ${show(value)}`,
+    );
   }
   return value;
 }
@@ -393,9 +413,8 @@ export function policyText(policies) {
   try {
     text = JSON.stringify(policies);
   } catch (error) {
-    throw new TypeError(`policies cannot be written as JSON: ${/** @type {Error} */ (error).message}`, {
-      cause: error,
-    });
+    const why = error instanceof Error ? error.message : show(error);
+    throw new TypeError(`policies cannot be written as JSON: ${why}`, { cause: error });
   }
   if (text === undefined) throw new TypeError('policies cannot be written as JSON');
   return { text, isText: false };
@@ -465,20 +484,35 @@ function randomBytes() {
  * @returns {asserts client is string}
  */
 function checkClient(client) {
-  if (typeof client !== 'string') throw new TypeError(`client must be a string; got ${show(client)}`);
+  if (typeof client !== 'string')
+    throw new TypeError(`client must be a string; got ${show(client)}`);
+}
+
+/** @param {CheckOptions} options */
+function checkOptions(options) {
+  if (typeof options !== 'object' || options === null) {
+    throw new TypeError(`options must be an object such as { cost: 5 }; got ${show(options)}`);
+  }
+  // A name that is misspelled must not mean the default.
+  for (const name of Object.keys(options)) {
+    if (name !== 'cost' && name !== 'tier') throw new TypeError(`there is no option ${show(name)}`);
+  }
 }
 
 /** @param {unknown} cost */
 function checkCost(cost) {
   if (typeof cost !== 'number') throw new TypeError(`cost must be a number; got ${show(cost)}`);
   if (!Number.isSafeInteger(cost) || cost < 1) {
-    throw new RangeError(`cost must be a whole number from 1 to 9007199254740991; got ${show(cost)}`);
+    throw new RangeError(
+      `cost must be a whole number from 1 to 9007199254740991; got ${show(cost)}`,
+    );
   }
 }
 
 /** @param {unknown} tier */
 function checkTier(tier) {
-  if (typeof tier !== 'string') throw new TypeError(`tier must be a string or null; got ${show(tier)}`);
+  if (typeof tier !== 'string')
+    throw new TypeError(`tier must be a string or null; got ${show(tier)}`);
 }
 
 /**
