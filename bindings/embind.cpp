@@ -21,20 +21,35 @@ using emscripten::val;
 
 val text(std::string_view bytes) { return val(from_wtf8(bytes)); }
 
-val to_js(const Error& error) {
+// One function for all fields: each type of val::set is another.
+void put(val& object, const char* name, const val& value) { object.set(name, value); }
+void put(val& object, const char* name, double number) { put(object, name, val(number)); }
+
+val problem(std::string_view code, const val& message, std::string_view path, double line, double column) {
   val object = val::object();
-  object.set("code", text(to_string(error.code)));
-  object.set("message", text(error.message));
-  object.set("path", text(error.path));
-  object.set("line", error.line);
-  object.set("column", error.column);
+  put(object, "code", text(code));
+  put(object, "message", message);
+  put(object, "path", text(path));
+  put(object, "line", line);
+  put(object, "column", column);
   return object;
+}
+
+val to_js(const Error& error) {
+  return problem(to_string(error.code), text(error.message), error.path, error.line, error.column);
 }
 
 val to_js(const std::vector<Error>& errors) {
   val array = val::array();
-  for (std::size_t i = 0; i < errors.size(); ++i) array.set(i, to_js(errors[i]));
+  for (const Error& error : errors) array.call<void>("push", to_js(error));
   return array;
+}
+
+// Why there is no decision.
+val refusal(ErrorCode code, const char* rule) { return problem(to_string(code), val(rule), {}, 0, 0); }
+val refusal(ErrorCode code, const char* subject, double value, const char* rule) {
+  const val message = val(subject).call<val>("concat", val(" is "), val(value), val("; "), val(rule));
+  return problem(to_string(code), message, {}, 0, 0);
 }
 
 struct Options {
@@ -65,10 +80,10 @@ class Limiter {
 
   val report() const {
     val object = val::object();
-    object.set("revision", limiter_.revision());
-    object.set("errors", to_js(errors_));
-    object.set("rejected", to_js(limiter_.rejected()));
-    object.set("warnings", to_js(limiter_.warnings()));
+    put(object, "revision", limiter_.revision());
+    put(object, "errors", to_js(errors_));
+    put(object, "rejected", to_js(limiter_.rejected()));
+    put(object, "warnings", to_js(limiter_.warnings()));
     return object;
   }
 
@@ -86,21 +101,23 @@ class Limiter {
   }
   val clear_tier(const std::u16string& client) { return assigned(limiter_.set_tier(to_wtf8(client), std::nullopt)); }
 
-  val allow(const std::u16string& client, double cost, double now_ms) { return allowed(client, cost, now_ms, nullptr); }
+  val allow(const std::u16string& client, double cost, double now_ms) {
+    return ask(Question::allow, client, cost, now_ms, nullptr);
+  }
   val allow_as(const std::u16string& client, double cost, double now_ms, const std::u16string& tier) {
-    return allowed(client, cost, now_ms, &tier);
+    return ask(Question::allow, client, cost, now_ms, &tier);
   }
   val check(const std::u16string& client, double cost, double now_ms) {
-    return decided(&TierLimiter::check, client, cost, now_ms, nullptr);
+    return ask(Question::check, client, cost, now_ms, nullptr);
   }
   val check_as(const std::u16string& client, double cost, double now_ms, const std::u16string& tier) {
-    return decided(&TierLimiter::check, client, cost, now_ms, &tier);
+    return ask(Question::check, client, cost, now_ms, &tier);
   }
   val peek(const std::u16string& client, double cost, double now_ms) {
-    return decided(&TierLimiter::peek, client, cost, now_ms, nullptr);
+    return ask(Question::peek, client, cost, now_ms, nullptr);
   }
   val peek_as(const std::u16string& client, double cost, double now_ms, const std::u16string& tier) {
-    return decided(&TierLimiter::peek, client, cost, now_ms, &tier);
+    return ask(Question::peek, client, cost, now_ms, &tier);
   }
 
   // The name of a tier by the number that the hot path gives.
@@ -109,15 +126,15 @@ class Limiter {
   val stats() const {
     const LimiterStats stats = limiter_.stats();
     val object = val::object();
-    object.set("buckets", stats.buckets);
-    object.set("bytes", static_cast<double>(stats.bytes));
-    object.set("assignments", static_cast<double>(stats.assignments));
-    object.set("allowed", static_cast<double>(stats.allowed));
-    object.set("denied", static_cast<double>(stats.denied));
-    object.set("evictions", static_cast<double>(stats.evictions));
-    object.set("evictedTokens", stats.evicted_tokens);
-    object.set("swept", static_cast<double>(stats.swept));
-    object.set("tableFull", static_cast<double>(stats.table_full));
+    put(object, "buckets", stats.buckets);
+    put(object, "bytes", static_cast<double>(stats.bytes));
+    put(object, "assignments", stats.assignments);
+    put(object, "allowed", static_cast<double>(stats.allowed));
+    put(object, "denied", static_cast<double>(stats.denied));
+    put(object, "evictions", static_cast<double>(stats.evictions));
+    put(object, "evictedTokens", stats.evicted_tokens);
+    put(object, "swept", static_cast<double>(stats.swept));
+    put(object, "tableFull", static_cast<double>(stats.table_full));
     return object;
   }
 
@@ -129,63 +146,62 @@ class Limiter {
 
   static val assigned(const Result<bool>& result) { return result ? val::null() : to_js(result.error()); }
 
-  using Ask = Result<Decision> (TierLimiter::*)(const Request&, std::int64_t);
+  enum class Question : std::uint8_t { allow, check, peek };
 
-  Result<Decision> ask(Ask question, const std::u16string& client, double cost, double now_ms,
-                       const std::u16string* tier) {
-    const std::optional<std::int64_t> now = to_micros(now_ms);
-    if (!now) return refused(ErrorCode::invalid_time, "the time", now_ms, "finite and within 2^53 microseconds of zero");
-    const std::uint64_t whole = whole_cost(cost);
-    if (whole == 0) {
-      return refused(ErrorCode::invalid_cost, "the cost", cost, "a whole number from 1 to 9007199254740991");
-    }
+  val ask(Question question, const std::u16string& client, double cost, double now_ms, const std::u16string* tier) {
     const std::string name = to_wtf8(client);
-    tier_ = tier != nullptr ? to_wtf8(*tier) : std::string{};
-    Request request{name, whole};
-    if (tier != nullptr) request.tier = tier_;
-    return (limiter_.*question)(request, *now);
-  }
-
-  static Error refused(ErrorCode code, const char* what, double value, const char* rule) {
-    Error error;
-    error.code = code;
-    error.message = what + (" is " + to_wtf8(val(value).call<std::u16string>("toString"))) + "; it must be " + rule;
-    return error;
-  }
-
-  val allowed(const std::u16string& client, double cost, double now_ms, const std::u16string* tier) {
-    const Result<Decision> decision = ask(&TierLimiter::check, client, cost, now_ms, tier);
-    return decision ? val(decision.value().allowed) : val::null();
-  }
-
-  val decided(Ask question, const std::u16string& client, double cost, double now_ms, const std::u16string* tier) {
-    const Result<Decision> result = ask(question, client, cost, now_ms, tier);
-    val object = val::object();
-    if (!result) {
-      object.set("allowed", false);
-      object.set("error", to_js(result.error()));
-      return object;
+    const TierChoice choice = tier != nullptr ? limiter_.tier(to_wtf8(*tier)) : TierChoice{};
+    const std::uint64_t whole = whole_cost(cost);
+    const std::optional<std::int64_t> now = to_micros(now_ms);
+    val error = val::null();
+    Judgement judgement;
+    if (!now) {
+      error = refusal(ErrorCode::invalid_time, "nowMs", now_ms, "it must be finite and within 2^53 microseconds of 0");
+    } else {
+      judgement = question == Question::peek ? limiter_.preview(name, choice, whole, *now)
+                                             : limiter_.judge(name, choice, whole, *now);
+      error = error_of(judgement, cost, now_ms);
     }
-    const Decision& decision = result.value();
+    const bool failed = !error.isNull();
+    if (question == Question::allow) return failed ? val::null() : val(judgement.status == Judgement::Status::admitted);
+
+    val object = val::object();
+    put(object, "allowed", val(!failed && judgement.status == Judgement::Status::admitted));
+    put(object, "error", error);
+    if (!failed) describe(object, limiter_.describe(judgement, whole), now_ms, tier);
+    return object;
+  }
+
+  static val error_of(const Judgement& judgement, double cost, double now_ms) {
+    switch (judgement.status) {
+      case Judgement::Status::clock:
+        return refusal(ErrorCode::clock, "nowMs", now_ms, "that is earlier than the client's last decision");
+      case Judgement::Status::invalid_cost:
+        return refusal(ErrorCode::invalid_cost, "cost", cost, "it must be a whole number from 1 to 9007199254740991");
+      case Judgement::Status::not_seeded:
+        return refusal(ErrorCode::not_seeded, "seed the limiter before its first decision");
+      case Judgement::Status::no_policies:
+        return refusal(ErrorCode::no_policies, "no policy document has been accepted");
+      default: return val::null();
+    }
+  }
+
+  static void describe(val& object, const Decision& decision, double now_ms, const std::u16string* tier) {
     const auto in_ms = [now_ms](const std::optional<std::uint64_t>& wait) {
       return wait ? val(wait_ms(now_ms, *wait)) : val::null();
     };
-    object.set("allowed", decision.allowed);
-    object.set("limit", decision.limit);
-    object.set("remaining", static_cast<double>(decision.remaining));
-    object.set("retryAfterMs", in_ms(decision.retry));
-    object.set("resetMs", in_ms(decision.reset));
-    object.set("tier", decision.tier ? text(*decision.tier) : val::null());
-    object.set("limitName", text("main"));
-    object.set("reason", text(to_string(decision.reason)));
-    object.set("fallback", decision.fallback == Fallback::none ? val::null() : text(to_string(decision.fallback)));
-    object.set("error", val::null());
-    return object;
+    put(object, "limit", decision.limit);
+    put(object, "remaining", static_cast<double>(decision.remaining));
+    put(object, "retryAfterMs", in_ms(decision.retry));
+    put(object, "resetMs", in_ms(decision.reset));
+    put(object, "tier", tier != nullptr ? val(*tier) : decision.tier ? text(*decision.tier) : val::null());
+    put(object, "limitName", val("main"));
+    put(object, "reason", text(to_string(decision.reason)));
+    put(object, "fallback", decision.fallback == Fallback::none ? val::null() : text(to_string(decision.fallback)));
   }
 
   TierLimiter limiter_;
   std::vector<Error> errors_;
-  std::string tier_;  // a decision refers to the tier's name
 };
 
 EMSCRIPTEN_BINDINGS(tierlimit) {
