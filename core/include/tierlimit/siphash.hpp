@@ -10,6 +10,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 
 namespace tierlimit {
@@ -38,22 +39,20 @@ template <int Compress, int Finish>
       v2 = std::rotl(v2, 32);
     }
   };
-  const auto load = [](const char* from, std::size_t count) {
-    std::uint64_t word = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      word |= std::uint64_t{static_cast<unsigned char>(from[i])} << (8 * i);
-    }
-    return word;
-  };
 
+  static_assert(std::endian::native == std::endian::little, "words are read as they lie in memory");
   const char* at = bytes.data();
   for (std::size_t words = bytes.size() / 8; words > 0; --words, at += 8) {
-    const std::uint64_t word = load(at, 8);
+    std::uint64_t word = 0;
+    std::memcpy(&word, at, 8);
     v3 ^= word;
     rounds(Compress);
     v0 ^= word;
   }
-  const std::uint64_t last = std::uint64_t{bytes.size()} << 56 | load(at, bytes.size() % 8);
+  std::uint64_t last = std::uint64_t{bytes.size()} << 56;
+  for (std::size_t i = 0; i < bytes.size() % 8; ++i) {
+    last |= std::uint64_t{static_cast<unsigned char>(at[i])} << (8 * i);
+  }
   v3 ^= last;
   rounds(Compress);
   v0 ^= last;
