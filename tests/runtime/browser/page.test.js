@@ -137,6 +137,7 @@ describe('the page', { skip: executablePath ? false : 'there is no Chromium on t
       '429',
     ]);
     await entries.getByText('never: too few tokens').waitFor();
+    await entries.getByText('0 of 5 left').waitFor();
     await page.locator('#total-denied', { hasText: /^[1-9]/ }).waitFor();
   });
 
@@ -241,7 +242,7 @@ describe('the page', { skip: executablePath ? false : 'there is no Chromium on t
     await click('Stop stream');
     await answer('The stream of stream has stopped.');
     await page.getByRole('button', { name: 'Start stream' }).waitFor();
-    assert.equal(await lane('stream').locator('.live').isVisible(), false);
+    await lane('stream').locator('.live').waitFor({ state: 'hidden' });
   });
 
   test('a tier can be assigned to the client', async () => {

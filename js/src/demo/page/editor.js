@@ -50,12 +50,13 @@ export class PolicyEditor {
     this.#area.value = text;
     this.#area.setSelectionRange(0, 0);
     this.#band.hidden = true;
-    this.markSaved();
+    this.markSaved(text);
     this.#paint();
   }
 
-  markSaved() {
-    this.#saved = this.text;
+  /** Takes a text for the one that is saved, whatever was typed since. */
+  markSaved(text) {
+    this.#saved = text;
     this.#band.hidden = true;
   }
 
