@@ -62,9 +62,10 @@ export function judgeDocument(document, strict) {
       }
     }
   }
+  const listed = (list) => list.map(({ path, code }) => ({ path, code }));
   const refused = problems.filter(({ isFatal }) => isFatal);
-  if (refused.length > 0) return refuse(refused);
-  return { policies: { ...policies, rejected: problems }, refused: null };
+  if (refused.length > 0) return refuse(listed(refused));
+  return { policies: { ...policies, rejected: listed(problems) }, refused: null };
 }
 
 function refuse(problems) {
@@ -82,6 +83,7 @@ function judgePolicy(value, path, problem, warnings) {
     report('', 'wrong-type');
     return null;
   }
+
   const isBucket = !value.has('algorithm') || value.get('algorithm') === 'token-bucket';
   for (const [name, child] of value) {
     const where = pointerStep(name);
@@ -99,7 +101,10 @@ function judgePolicy(value, path, problem, warnings) {
   if (!isBucket || value.has('limits')) return null;
 
   const [, second] = [...value.keys()].filter((name) => /^refill(PerSecond)?$/.test(name));
-  if (second) report(pointerStep(second), 'conflicting-members');
+  if (second) {
+    report(pointerStep(second), 'conflicting-members');
+    value = new Map([...value].filter(([name]) => name !== second)); // the first is judged
+  }
 
   const number = (parent, name, where, isAllowed) => {
     if (!parent.has(name)) return report(where.slice(0, where.lastIndexOf('/')), 'missing-member');
@@ -114,27 +119,25 @@ function judgePolicy(value, path, problem, warnings) {
   const capacity = number(value, 'capacity', '/capacity', (exact) => !exact.isLess(ONE));
   let tokens;
   let seconds = ONE;
-  if (second) {
-    // Which of the two is meant cannot be told.
-  } else if (value.has('refill')) {
-    const refill = value.get('refill');
-    if (refill instanceof Map) {
-      tokens = number(refill, 'tokens', '/refill/tokens', notNegative);
-      seconds = number(refill, 'seconds', '/refill/seconds', (exact) => exact.isMore(ZERO));
-      for (const name of refill.keys()) {
-        if (name === 'tokens' || name === 'seconds') continue;
-        report('/refill' + pointerStep(name), 'unknown-member');
-        tokens = undefined; // what is meant cannot be told
-      }
-    } else report('/refill', 'wrong-type');
-  } else {
+  const refill = value.get('refill');
+  if (refill instanceof Map) {
+    tokens = number(refill, 'tokens', '/refill/tokens', notNegative);
+    seconds = number(refill, 'seconds', '/refill/seconds', (exact) => exact.isMore(ZERO));
+    for (const name of refill.keys()) {
+      if (name === 'tokens' || name === 'seconds') continue;
+      report('/refill' + pointerStep(name), 'unknown-member');
+    }
+  } else if (value.has('refill')) report('/refill', 'wrong-type');
+  if (value.has('refillPerSecond') || !value.has('refill')) {
     tokens = number(value, 'refillPerSecond', '/refillPerSecond', notNegative);
   }
-  if (!capacity || !tokens || !seconds) return null;
+  if (!isValid) return null;
 
   const limit = makeLimit(capacity, tokens.over(seconds));
-  if (!limit) report('', 'not-representable');
-  if (!isValid) return null;
+  if (!limit) {
+    report('', 'not-representable');
+    return null;
+  }
   const warn = (where) => warnings.push({ path: path + where, code: 'rate-rounded' });
   if (limit.capacityRounded) warn('/capacity');
   if (limit.rateStep !== 'exact') warn(value.has('refill') ? '/refill' : '/refillPerSecond');

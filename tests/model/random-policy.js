@@ -163,25 +163,16 @@ export function brokenPolicy(random, quota) {
     () => refill(new Digits('1'), digits('0', '-0.0', '-60')),
     () => refill(notNumber(), new Digits('1')),
     () => refill(new Digits('1'), notNumber()),
-    () => change('refill', random.pick(['1/s', null, [], new Digits('1')])),
+    () => {
+      policy.delete('refillPerSecond');
+      change('refill', random.pick(['1/s', null, [], new Digits('1')]));
+    },
     () =>
       change(
         random.pick(['capcity', '__proto__', 'a/b~c', '', 'é', 'limit', 'windowSeconds']),
         new Digits('1'),
       ),
     () => policy.get('refill')?.set?.('second', digits('1')) ?? policy.delete('capacity'),
-    () => change('limits', [policyOf(random, quota)]),
-    () => {
-      policy.clear();
-      change('algorithm', random.pick(['sliding-window', 'fixed-window']));
-      change('limit', digits('100'));
-      change('windowSeconds', digits('60'));
-    },
-    () => {
-      policy.clear();
-      change('limits', [policyOf(random, quota), new Map([['name', 'daily']])]);
-    },
-    () => change('algorithm', random.pick(['sliding-window', 'fixed-window', 'leaky', '', null])),
     () =>
       change('onRaise', random.pick(['fill', 'proportional', 'add', 'double', new Digits('1')])),
     () => change('accrual', random.pick(['prorated', 'never', false])),
@@ -200,9 +191,27 @@ export function brokenPolicy(random, quota) {
     },
   ];
   if (random.chance(0.08)) return random.pick([null, 'free', true, [], new Digits('5')]);
+  if (random.chance(0.25)) return otherKind(random);
   random.pick(faults)();
   if (random.chance(0.2)) random.pick(faults)();
   return policy;
+}
+
+/** A policy that counts in another way; which of its members are judged is left open, so nothing else is wrong. */
+function otherKind(random) {
+  const bucket = policyOf(random, { capacity: '5', refill: '1' });
+  const algorithm = random.pick(['sliding-window', 'fixed-window', 'leaky', '', null]);
+  const window = {
+    algorithm: 'sliding-window',
+    limit: new Digits('9'),
+    windowSeconds: new Digits('60'),
+  };
+  return random.pick([
+    new Map([...bucket, ['algorithm', algorithm]]),
+    new Map([...bucket, ['limits', [bucket]]]),
+    new Map([['limits', [bucket, new Map([['name', 'daily']])]]]),
+    new Map(shuffled(random, Object.entries(window))),
+  ]);
 }
 
 /** The same items in another order. */

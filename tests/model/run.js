@@ -18,10 +18,14 @@ for (const target of values.target) {
   const start = performance.now();
   let seed = firstSeed;
   let differences = 0;
+  let explained = 0;
   for (let left = operations; left > 0; left -= perSeed, seed += 1) {
     const result = await compare(implementation, seed, Math.min(perSeed, left));
     differences += result.differences;
-    if (result.differences > 0) console.log(result.explanation + '\n');
+    if (result.differences > 0 && explained < 5) {
+      explained += 1;
+      console.log(result.explanation + '\n');
+    }
   }
   const seconds = ((performance.now() - start) / 1000).toFixed(1);
   console.log(
