@@ -228,21 +228,22 @@ LimiterStats TierLimiter::stats() const {
 
 // ---- Remembering and forgetting ------------------------------------------------------------------------------------
 
-void TierLimiter::use(Slot& slot, std::uint32_t definition) noexcept {
+void TierLimiter::use(Slot& slot, std::uint32_t definition) {
   if (slot.definition == definition) return;
   ++definitions_[definition].users;
   if (slot.definition != 0) release(slot.definition);
   slot.definition = definition;
 }
 
-void TierLimiter::forget(Slot& slot) noexcept {
+void TierLimiter::forget(Slot& slot) {
   release(slot.definition);
   table_.erase(slot);
 }
 
-void TierLimiter::release(std::uint32_t definition) noexcept {
-  if (--definitions_[definition].users != 0) return;
-  definitions_[definition].tier.clear();
+void TierLimiter::release(std::uint32_t definition) {
+  Definition& released = definitions_[definition];
+  if (--released.users != 0) return;
+  if (released.tier != no_tier) directory_.release(released.tier);
   unused_definitions_.push_back(definition);
 }
 
@@ -250,11 +251,14 @@ void TierLimiter::release(std::uint32_t definition) noexcept {
 // judged it, under the present limit of the same tier, and under that of the tier it has now when none is named.
 std::uint64_t TierLimiter::time_to_full(const Slot& slot, std::int64_t now) const noexcept {
   if (now < slot.state.touched) return never;
-  const std::optional<TierId> assigned = directory_.assigned(slot.client);
-  const std::uint32_t untold = assigned ? directory_[*assigned].definition : default_definition_;
+  const auto judging = [this](TierId tier) {
+    return tier == no_tier ? default_definition_ : directory_[tier].definition;
+  };
+  const std::uint32_t present = judging(definitions_[slot.definition].tier);
+  const std::uint32_t untold = judging(directory_.assigned(slot.client).value_or(no_tier));
   std::uint64_t longest = 0;
   std::uint32_t last = 0;
-  for (const std::uint32_t definition : {slot.definition, definitions_[slot.definition].successor, untold}) {
+  for (const std::uint32_t definition : {slot.definition, present, untold}) {
     if (definition == last) continue;
     last = definition;
     const Limit& limit = definitions_[definition].limit;
@@ -301,7 +305,7 @@ bool TierLimiter::turned_away(const Candidate& candidate) const noexcept {
 }
 
 // A slot for a client that has none, at the expense of the candidate.
-Slot* TierLimiter::make_room(const Fingerprint& client, const Candidate& candidate, std::int64_t now) noexcept {
+Slot* TierLimiter::make_room(const Fingerprint& client, const Candidate& candidate, std::int64_t now) {
   Slot& slot = *candidate.slot;
   if (options_.sweep && candidate.wait == 0) {
     ++stats_.swept;
@@ -343,23 +347,21 @@ TierId TierLimiter::acquire_tier(std::string_view name) {
   return tier;
 }
 
-// The number of the limit that judges a tier (null: everybody else) from now on: the present one if it is equal, so
-// that reloading a document moves nothing.
-std::uint32_t TierLimiter::define(const std::string* tier, std::uint32_t present, const Limit& limit) {
-  Definition* definition = &definitions_[present];
-  if (present == 0 || definition->is_default != (tier == nullptr) || !(definition->limit == limit)) {
+// The number of the limit that judges a tier from now on: that of the present one if it is equal, so that reloading a
+// document moves nothing.
+std::uint32_t TierLimiter::define(TierId tier, std::uint32_t present, const Limit& limit) {
+  // A tier without a limit of its own is judged by the default's, which is not to be taken for its own.
+  if (present == 0 || definitions_[present].tier != tier || !(definitions_[present].limit == limit)) {
     if (unused_definitions_.empty()) {
       unused_definitions_.push_back(static_cast<std::uint32_t>(definitions_.size()));
       definitions_.emplace_back();
     }
     present = unused_definitions_.back();
     unused_definitions_.pop_back();
-    definition = &definitions_[present];
-    if (tier != nullptr) definition->tier = *tier;
-    definition->is_default = tier == nullptr;
-    definition->limit = limit;
+    definitions_[present] = {limit, tier, 0};
+    if (tier != no_tier) ++directory_[tier].users;
   }
-  ++definition->users;
+  ++definitions_[present].users;
   return present;
 }
 
@@ -370,11 +372,12 @@ void TierLimiter::install(PolicySet&& policies) {
   std::vector<TierId> tiers;
   std::vector<std::uint32_t> judged_by;  // each tier; 0: its policy is invalid
 
-  definitions.push_back(define(nullptr, default_definition_, policies.default_policy.limit));
+  definitions.push_back(define(no_tier, default_definition_, policies.default_policy.limit));
   default_definition_ = definitions.front();
   for (const Tier& tier : policies.tiers) {
-    tiers.push_back(directory_.acquire(tier.name));
-    judged_by.push_back(tier.policy ? define(&tier.name, directory_[tiers.back()].definition, tier.policy->limit) : 0);
+    const TierId id = directory_.acquire(tier.name);
+    tiers.push_back(id);
+    judged_by.push_back(tier.policy ? define(id, directory_[id].definition, tier.policy->limit) : 0);
     if (judged_by.back() != 0) definitions.push_back(judged_by.back());
   }
 
@@ -401,11 +404,6 @@ void TierLimiter::install(PolicySet&& policies) {
   document_definitions_ = std::move(definitions);
   rejected_ = std::move(policies.rejected);
   warnings_ = std::move(policies.warnings);
-
-  for (Definition& definition : definitions_) {
-    const std::optional<TierId> tier = definition.is_default ? std::nullopt : directory_.find(definition.tier);
-    definition.successor = tier ? directory_[*tier].definition : default_definition_;
-  }
 }
 
 }  // namespace tierlimit

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -141,12 +140,11 @@ class TierLimiter {
  private:
   // A limit as buckets refer to it.
   struct Definition {
-    std::string tier;
-    bool is_default = false;
     Limit limit;
-    std::uint32_t users = 0;      // Slots, and the document in force.
-    std::uint32_t successor = 0;  // What judges this tier's clients now.
+    TierId tier = no_tier;    // Whose limit it is: kept alive by it. The default's is no tier's.
+    std::uint32_t users = 0;  // Slots, and the document in force.
   };
+  static constexpr TierId no_tier = ~TierId{0};
 
   [[nodiscard]] Judgement look_up(const Fingerprint& client, TierChoice tier, std::uint64_t cost,
                                   std::uint32_t& definition) const;
@@ -161,16 +159,16 @@ class TierLimiter {
   [[nodiscard]] Candidate first_to_go(const Fingerprint& client, std::int64_t now) const noexcept;
   [[nodiscard]] bool turned_away(const Candidate& candidate) const noexcept;
   [[nodiscard]] Judgement table_full(Judgement judgement, const Candidate& candidate, std::int64_t now) const noexcept;
-  [[nodiscard]] Slot* make_room(const Fingerprint& client, const Candidate& candidate, std::int64_t now) noexcept;
-  void forget(Slot& slot) noexcept;
-  void use(Slot& slot, std::uint32_t definition) noexcept;
+  [[nodiscard]] Slot* make_room(const Fingerprint& client, const Candidate& candidate, std::int64_t now);
+  void forget(Slot& slot);
+  void use(Slot& slot, std::uint32_t definition);
   [[nodiscard]] std::uint64_t time_to_full(const Slot& slot, std::int64_t now) const noexcept;
   void sweep(std::int64_t now);
 
   [[nodiscard]] TierId acquire_tier(std::string_view name);
-  [[nodiscard]] std::uint32_t define(const std::string* tier, std::uint32_t present, const Limit& limit);
+  [[nodiscard]] std::uint32_t define(TierId tier, std::uint32_t present, const Limit& limit);
   void install(PolicySet&& policies);
-  void release(std::uint32_t definition) noexcept;
+  void release(std::uint32_t definition);
 
   LimiterOptions options_;
   std::optional<Secret> secret_;

@@ -15,13 +15,13 @@
 
 namespace tierlimit {
 
-/// A tier name by number. A number stands for its name as long as somebody uses it: the document or an assignment.
+/// A tier name by number. A number stands for its name as long as somebody uses it.
 using TierId = std::uint32_t;
 
 /// What judges the clients of one tier name.
 struct TierEntry {
   std::string name;
-  std::uint32_t users = 0;       ///< The document, if it names the tier, and every assignment to it.
+  std::uint32_t users = 0;       ///< The document, if it names the tier, assignments to it, and limits it had.
   std::uint32_t definition = 0;  ///< The limiter's number of the limit that judges: the default's on any fallback.
   Fallback fallback = Fallback::unknown_tier;
 };
