@@ -14,6 +14,7 @@ export async function perform(operations) {
 
   const answer = (operation) => {
     const { kind, text, strict, client, cost, tier } = operation;
+    const isPlain = cost === 1 && tier === undefined; // leave to the wrapper what it has defaults for
     nowMs = operation.nowMs ?? nowMs;
     switch (kind) {
       case 'open':
@@ -29,9 +30,9 @@ export async function perform(operations) {
       case 'stats':
         return { kind, ...limiter.stats() };
       case 'allow':
-        return { kind, allowed: limiter.allow(client, cost, tier) };
+        return { kind, allowed: limiter.allow(...(isPlain ? [client] : [client, cost, tier])) };
       default:
-        return { kind: 'decision', ...limiter[kind](client, { cost, tier }) };
+        return { kind: 'decision', ...limiter[kind](client, isPlain ? undefined : { cost, tier }) };
     }
   };
 
