@@ -1,45 +1,300 @@
-// What replaces parts of Emscripten's JavaScript library in the module: text crosses as UTF-16 alone, and aborting is an
-// Error. Each part that goes takes its helpers with it (UTF-8, UTF-32, TextDecoder): 1.7 kB gzipped.
+// The JavaScript side of embind, as much of it as the module uses, in place of Emscripten's: 6 kB gzipped of pointers,
+// inheritance, smart pointers and encodings go. embind.cpp sees no difference. A class has its constructors and methods
+// (overloaded by the number of arguments), delete, isDeleted and Symbol.dispose.
+//
+// Beside the size: an argument of the wrong type is a TypeError instead of NaN or 0, a lone surrogate crosses unchanged
+// (TextDecoder would replace it), and nothing leaks when a later argument is refused.
+//
+// Functions that C++ calls are written as `function`: Emscripten 3.1.6 takes no other.
 mergeInto(LibraryManager.library, {
-  // embind registers every C++ type it knows; the module uses none of these.
+  $cText: function (pointer) {
+    var text = '';
+    while (HEAPU8[pointer]) text += String.fromCharCode(HEAPU8[pointer++]);
+    return text;
+  },
+
+  // Makes a type known by how it crosses: to C++, back, and read from where C++ has put it for a val. Emscripten 3.1.6
+  // tells types apart by their names.
+  $register__deps: ['$registeredTypes'],
+  $register: function (type, toWireType, fromWireType, readValueFromPointer) {
+    registeredTypes[type] = {
+      name: String(type),
+      toWireType: toWireType,
+      fromWireType: fromWireType,
+      readValueFromPointer: readValueFromPointer,
+      argPackAdvance: 8,
+      destructorFunction: null,
+    };
+  },
+
+  $checked: function (type, value) {
+    if (typeof value != type) throw new TypeError(`a ${type} is needed; got a ${typeof value}`);
+    return value;
+  },
+
+  _embind_register_bool__deps: ['$register', '$checked'],
+  _embind_register_bool: function (type) {
+    register(
+      type,
+      (destructors, value) => +checked('boolean', value),
+      (wire) => !!wire,
+      (pointer) => !!HEAPU8[pointer],
+    );
+  },
+
+  _embind_register_integer__deps: ['$register', '$checked'],
+  _embind_register_integer: function (type, name, size, least) {
+    if (size != 4) return;
+    register(
+      type,
+      (destructors, value) => checked('number', value),
+      (wire) => (least == 0 ? wire >>> 0 : wire),
+      (pointer) => (least == 0 ? HEAPU32 : HEAP32)[pointer >> 2],
+    );
+  },
+
+  _embind_register_float__deps: ['$register', '$checked'],
+  _embind_register_float: function (type, name, size) {
+    if (size != 8) return;
+    register(
+      type,
+      (destructors, value) => checked('number', value),
+      (wire) => wire,
+      (pointer) => HEAPF64[pointer >> 3],
+    );
+  },
+
+  // Of std::wstring, std::u16string and std::u32string the second. On the wire: the length, then the code units.
+  _embind_register_std_wstring__deps: ['$register', '$checked', 'malloc', 'free'],
+  _embind_register_std_wstring: function (type, unitSize) {
+    if (unitSize != 2) return;
+    var fromWireType = (pointer) => {
+      var text = '';
+      var unit = (pointer + 4) >> 1;
+      for (var end = unit + HEAPU32[pointer >> 2]; unit < end; ++unit) {
+        text += String.fromCharCode(HEAPU16[unit]);
+      }
+      _free(pointer);
+      return text;
+    };
+    register(
+      type,
+      (destructors, value) => {
+        var length = checked('string', value).length;
+        var pointer = _malloc(4 + 2 * length);
+        if (!pointer) throw new RangeError(`no memory for a string of ${length} code units`);
+        destructors.push(_free, pointer);
+        HEAPU32[pointer >> 2] = length;
+        for (var i = 0, unit = (pointer + 4) >> 1; i < length; ++i) {
+          HEAPU16[unit + i] = value.charCodeAt(i);
+        }
+        return pointer;
+      },
+      fromWireType,
+      (pointer) => fromWireType(HEAPU32[pointer >> 2]),
+    );
+  },
+
+  // Types that the module does not use.
   _embind_register_bigint: function () {},
   _embind_register_memory_view: function () {},
   _embind_register_std_string: function () {},
 
-  // Of std::wstring, std::u16string and std::u32string only the second is used. Embind's own would decode it by
-  // TextDecoder, which replaces lone surrogates and drops a byte order mark. On the wire: length, code units.
-  _embind_register_std_wstring__deps: ['$registerType', 'malloc', 'free'],
-  _embind_register_std_wstring: function (rawType, charSize) {
-    if (charSize != 2) return;
-    registerType(rawType, {
-      name: 'string',
-      'fromWireType': (pointer) => {
-        var text = '';
-        var length = HEAPU32[pointer >> 2];
-        for (var unit = (pointer + 4) >> 1, end = unit + length; unit < end; ++unit) {
-          text += String.fromCharCode(HEAPU16[unit]);
-        }
-        _free(pointer);
-        return text;
-      },
-      'toWireType': (destructors, text) => {
-        if (typeof text != 'string') throw new TypeError('a string is needed, not ' + typeof text);
-        var pointer = _malloc(4 + 2 * text.length);
-        if (!pointer) throw new RangeError('no memory for a string of ' + text.length + ' code units');
-        HEAPU32[pointer >> 2] = text.length;
-        for (var i = 0, unit = (pointer + 4) >> 1; i < text.length; ++i) {
-          HEAPU16[unit + i] = text.charCodeAt(i);
-        }
-        if (destructors !== null) destructors.push(_free, pointer);
-        return pointer;
-      },
-      'argPackAdvance': 8,
-      'readValueFromPointer': function (pointer) {
-        return this['fromWireType'](HEAPU32[pointer >> 2]);
-      },
-      destructorFunction: (pointer) => _free(pointer),
+  // Calls C++ with `first` and the values; `types` are those of the result and of the values.
+  $invoke__deps: ['$registeredTypes', '$runDestructors', '$getWasmTableEntry'],
+  $invoke: function (invoker, first, types, values) {
+    var destructors = [];
+    try {
+      return registeredTypes[types[0]]['fromWireType'](
+        getWasmTableEntry(invoker)(
+          ...first,
+          ...values.map((value, i) =>
+            registeredTypes[types[i + 1]]['toWireType'](destructors, value),
+          ),
+        ),
+      );
+    } finally {
+      runDestructors(destructors);
+    }
+  },
+
+  // Class by type, and the address of each object that is not deleted.
+  $classes: {},
+  $addresses: 'new WeakMap()',
+
+  $overload: function (overloads, name, values) {
+    var found = overloads[values.length];
+    if (found) return found;
+    throw new TypeError(
+      `${name} takes ${Object.keys(overloads).join(' or ')} arguments; got ${values.length}`,
+    );
+  },
+
+  $addressOf__deps: ['$addresses'],
+  $addressOf: function (object, name) {
+    var address = addresses.get(object);
+    if (address) return address;
+    throw new TypeError(`${name} is called on what is no object of its class, or was deleted`);
+  },
+
+  _embind_register_class__deps: [
+    '$cText',
+    '$classes',
+    '$addresses',
+    '$addressOf',
+    '$overload',
+    '$registeredTypes',
+    '$getWasmTableEntry',
+  ],
+  _embind_register_class: function (
+    type,
+    pointerType,
+    constPointerType,
+    base,
+    actualSignature,
+    actual,
+    upSignature,
+    up,
+    downSignature,
+    down,
+    name,
+    destructorSignature,
+    destructor,
+  ) {
+    name = cText(name);
+    var constructors = {};
+    var Class = class {
+      constructor(...values) {
+        addresses.set(this, overload(constructors, `new ${name}`, values)(values));
+      }
+      delete() {
+        var address = addressOf(this, `${name}.delete`);
+        addresses.delete(this);
+        getWasmTableEntry(destructor)(address);
+      }
+      isDeleted() {
+        return !addresses.has(this);
+      }
+    };
+    Object.defineProperty(Class, 'name', { value: name });
+    if (Symbol.dispose) Class.prototype[Symbol.dispose] = Class.prototype.delete;
+    Module[name] = Class;
+    classes[type] = { name, constructors, methods: {}, prototype: Class.prototype };
+    // What a constructor's invoker returns.
+    registeredTypes[pointerType] = { fromWireType: (address) => address };
+  },
+
+  $typeList: function (count, pointer) {
+    return [...HEAPU32.subarray(pointer >> 2, (pointer >> 2) + count)];
+  },
+
+  _embind_register_class_constructor__deps: ['$classes', '$invoke', '$typeList'],
+  _embind_register_class_constructor: function (
+    type,
+    count,
+    list,
+    signature,
+    invoker,
+    constructor,
+  ) {
+    var types = typeList(count, list);
+    classes[type].constructors[count - 1] = (values) =>
+      invoke(invoker, [constructor], types, values);
+  },
+
+  _embind_register_class_function__deps: [
+    '$cText',
+    '$classes',
+    '$invoke',
+    '$typeList',
+    '$overload',
+    '$addressOf',
+  ],
+  _embind_register_class_function: function (type, name, count, list, signature, invoker, context) {
+    name = cText(name);
+    var { name: className, methods, prototype } = classes[type];
+    var fullName = `${className}.${name}`;
+    var [result, self, ...rest] = typeList(count, list);
+    var overloads = (methods[name] ??= {});
+    overloads[rest.length] = (address, values) =>
+      invoke(invoker, [context, address], [result, ...rest], values);
+    prototype[name] = function (...values) {
+      return overload(overloads, fullName, values)(addressOf(this, fullName), values);
+    };
+  },
+
+  $structs: {},
+
+  _embind_register_value_object__deps: ['$structs'],
+  _embind_register_value_object: function (
+    type,
+    name,
+    constructorSignature,
+    constructor,
+    destructorSignature,
+    destructor,
+  ) {
+    structs[type] = { constructor, destructor, fields: [] };
+  },
+
+  _embind_register_value_object_field__deps: ['$structs', '$cText'],
+  _embind_register_value_object_field: function (
+    type,
+    name,
+    getterType,
+    getterSignature,
+    getter,
+    getterContext,
+    setterType,
+    setterSignature,
+    setter,
+    context,
+  ) {
+    structs[type].fields.push({ name: cText(name), type: setterType, setter, context });
+  },
+
+  _embind_finalize_value_object__deps: [
+    '$structs',
+    '$register',
+    '$checked',
+    '$registeredTypes',
+    '$getWasmTableEntry',
+  ],
+  _embind_finalize_value_object: function (type) {
+    var { constructor, destructor, fields } = structs[type];
+    register(type, (destructors, value) => {
+      var address = getWasmTableEntry(constructor)();
+      destructors.push(getWasmTableEntry(destructor), address);
+      for (var field of fields) {
+        if (!(field.name in checked('object', value)))
+          throw new TypeError(`${field.name} is missing`);
+        var wire = registeredTypes[field.type]['toWireType'](destructors, value[field.name]);
+        getWasmTableEntry(field.setter)(field.context, address, wire);
+      }
+      return address;
     });
   },
+
+  // What val needs of the rest of embind.
+  $registerType__deps: ['$registeredTypes'],
+  $registerType: function (type, registered) {
+    registeredTypes[type] = registered;
+  },
+  $throwBindingError__deps: [],
+  $throwBindingError: function (message) {
+    throw new TypeError(message);
+  },
+  $getTypeName__deps: [],
+  $getTypeName: function (type) {
+    return String(type);
+  },
+  $readLatin1String__deps: ['$cText'],
+  $readLatin1String: function (pointer) {
+    return cText(pointer);
+  },
+  $init_emval__deps: [],
+  $init_emval__postset: '',
+  $init_emval: function () {},
 
   // The minimal runtime throws a bare string.
   abort: function () {
