@@ -10,7 +10,7 @@
 
 #include "catch.hpp"
 
-#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
+#ifdef __GLIBC__
 #include <malloc.h>
 #include <sys/resource.h>
 #endif
@@ -290,7 +290,7 @@ TEST_CASE("Reports too large to be of use are a lack of memory", "[policy_set]")
   CHECK(listing(loaded.error()) == "out-of-memory  0:0\n");
 }
 
-#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
+#ifdef __GLIBC__
 TEST_CASE("Memory that cannot be had is an error", "[policy_set]") {
   const std::string sound = long_document(4'000, 40'000);
   std::string faulty = sound;
@@ -303,6 +303,9 @@ TEST_CASE("Memory that cannot be had is an error", "[policy_set]") {
     file >> pages;
     return pages * 4096;
   };
+  // AddressSanitizer reserves terabytes, of which no shortage can be made.
+  if (in_use() > rlim_t{1} << 40) return;
+
   rlimit before{};
   getrlimit(RLIMIT_AS, &before);
   std::set<bool> outcomes;
