@@ -25,7 +25,7 @@ import { HotPath } from './hot-path.js';
  * @property {(client: string, tier: string) => RawProblem | null} setTier
  * @property {(client: string) => RawProblem | null} clearTier
  * @property {(tier: number) => string} tierName
- * @property {() => Record<string, number>} stats
+ * @property {() => Omit<import('./types.js').LimiterStats, 'maxClients' | 'clockRegressions' | 'revision'>} stats
  * @property {() => void} delete
  */
 

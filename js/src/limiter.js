@@ -8,10 +8,8 @@ import { ClockError, PolicyError, show } from './errors.js';
 import { asAssigned, status, unknownTier } from './hot-path.js';
 
 /** @import { Core } from './core.js' */
-/**
- * @import { CheckOptions, Decision, LimiterOptions, LimiterStats, Policies, PolicyProblem, PolicyReport } from
- *   './types.js'
- */
+/** @import { CheckOptions, Decision, LimiterOptions, LimiterStats } from './types.js' */
+/** @import { Policies, PolicyProblem, PolicyReport } from './types.js' */
 
 const defaults = Object.freeze({
   maxClients: 262_144,
@@ -70,7 +68,7 @@ export class Limiter {
     this.#clock = clock(options);
     this.#core = core;
     this.#path = core.hotPath;
-    ensureMemory(core, text);
+    checkPoliciesFit(core, text);
     this.#bound = new core.module.TierLimiter(text, {
       maxClients: this.#settings.maxClients,
       maxBytes: this.#settings.maxBytes,
@@ -150,7 +148,7 @@ export class Limiter {
   setPolicies(policies) {
     const { text, isText } = policyText(policies);
     Limiter.#alive(this, 'setPolicies');
-    ensureMemory(this.#core, text);
+    checkPoliciesFit(this.#core, text);
     const report = readReport(this.#bound.setPolicies(text), isText);
     this.#tierIds.clear();
     this.#tierNames.length = 0;
@@ -169,8 +167,8 @@ export class Limiter {
     Limiter.#alive(this, 'setTier');
     checkClient(client);
     if (tier !== null) checkTier(tier);
-    ensureMemory(this.#core, client);
-    if (tier !== null) ensureMemory(this.#core, tier);
+    const length = client.length + (tier?.length ?? 0);
+    if (!fits(this.#core, length)) throw new RangeError(doesNotFit(length));
     const error = tier === null ? this.#bound.clearTier(client) : this.#bound.setTier(client, tier);
     if (error !== null) throw new RangeError(error.message);
     this.#tierNames.length = 0;
@@ -312,8 +310,9 @@ export class Limiter {
 
   /** @param {Uint8Array} bytes */
   #seed(bytes) {
-    const words = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    this.#bound.seed(...[0, 4, 8, 12].map((at) => words.getUint32(at, true)));
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const word = (/** @type {number} */ at) => view.getUint32(at, true);
+    this.#bound.seed(word(0), word(4), word(8), word(12));
     this.#seeded = true;
   }
 }
@@ -328,7 +327,7 @@ if (Symbol.dispose !== undefined) {
 }
 
 /**
- * Options that hold for the limiter's lifetime, checked and with their defaults.
+ * All options checked; returned are those that hold for the limiter's lifetime, with their defaults.
  * @param {LimiterOptions} options
  */
 export function settings(options) {
@@ -339,11 +338,19 @@ export function settings(options) {
     if (!optionNames.has(name)) throw new TypeError(`there is no option ${show(name)}`);
   }
   const {
+    now,
+    onClockBackward,
     onFull = defaults.onFull,
     strict = defaults.strict,
     sweep = defaults.sweep,
     seed,
   } = options;
+  if (now !== undefined && typeof now !== 'function') {
+    throw new TypeError(`now must be a function that returns milliseconds; got ${show(now)}`);
+  }
+  if (onClockBackward !== undefined && onClockBackward !== 'throw' && onClockBackward !== 'hold') {
+    throw new TypeError(`onClockBackward must be 'throw' or 'hold'; got ${show(onClockBackward)}`);
+  }
   if (onFull !== 'evict' && onFull !== 'deny') {
     throw new TypeError(`onFull must be 'evict' or 'deny'; got ${show(onFull)}`);
   }
@@ -388,14 +395,8 @@ function whole(name, value, fallback, least, most) {
   return value;
 }
 
-/** @param {LimiterOptions} options */
+/** @param {LimiterOptions} options checked */
 function clock({ now, onClockBackward }) {
-  if (now !== undefined && typeof now !== 'function') {
-    throw new TypeError(`now must be a function that returns milliseconds; got ${show(now)}`);
-  }
-  if (onClockBackward !== undefined && onClockBackward !== 'throw' && onClockBackward !== 'hold') {
-    throw new TypeError(`onClockBackward must be 'throw' or 'hold'; got ${show(onClockBackward)}`);
-  }
   // The runtime's clock is the time of day in some workers, and that may be set back.
   return new Clock(now ?? systemNow, now === undefined || onClockBackward === 'hold');
 }
@@ -421,23 +422,28 @@ export function policyText(policies) {
 }
 
 /**
- * Refuses a text that embind's copies would not find memory for: embind does not ask.
+ * Whether there is memory for embind's copies of a text: embind does not ask.
+ * @param {Core} core
+ * @param {number} length in code units
+ */
+function fits(core, length) {
+  // Two copies of two bytes a code unit, and one of up to three.
+  const bytes = length * 7 + 1024;
+  return bytes < 2 ** 31 && core.module._tierlimit_memory(bytes);
+}
+
+/** @param {number} length */
+const doesNotFit = (length) =>
+  `a text of ${length} code units does not fit the memory that can be had`;
+
+/**
  * @param {Core} core
  * @param {string} text
  */
-function ensureMemory(core, text) {
-  // Two copies of two bytes a code unit, and one of up to three.
-  const bytes = text.length * 7 + 1024;
-  if (bytes < 2 ** 31 && core.module._tierlimit_memory(bytes)) return;
-  throw new PolicyError([
-    {
-      path: '',
-      code: 'out-of-memory',
-      message: `a text of ${text.length} code units does not fit the memory that can be had`,
-      line: null,
-      column: null,
-    },
-  ]);
+function checkPoliciesFit(core, { length }) {
+  if (fits(core, length)) return;
+  const message = doesNotFit(length);
+  throw new PolicyError([{ path: '', code: 'out-of-memory', message, line: null, column: null }]);
 }
 
 /**
