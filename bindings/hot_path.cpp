@@ -86,8 +86,9 @@ Status tell(const TierLimiter& limiter, const Judgement& judgement, std::uint64_
 
 TIERLIMIT_EXPORT char* tierlimit_key(std::uint32_t bytes) {
   if (bytes > key_size) {
-    auto* const grown = static_cast<char*>(std::realloc(key, bytes));
+    auto* const grown = static_cast<char*>(std::malloc(bytes));
     if (grown == nullptr) return nullptr;
+    std::free(key);
     key = grown;
     key_size = bytes;
   }

@@ -42,8 +42,10 @@ std::optional<std::int64_t> parse_exponent(std::string_view text) noexcept {
 }  // namespace
 
 Decimal::Decimal(std::uint64_t whole) {
-  for (; whole != 0 && whole % 10 == 0; whole /= 10) ++exponent_;
-  for (; whole != 0; whole /= 10) digits_.insert(digits_.begin(), static_cast<char>('0' + whole % 10));
+  if (whole == 0) return;
+  for (; whole % 10 == 0; whole /= 10) ++exponent_;
+  for (std::uint64_t rest = whole; rest != 0; rest /= 10) digits_.push_back('0');
+  for (auto digit = digits_.rbegin(); whole != 0; whole /= 10) *digit++ = static_cast<char>('0' + whole % 10);
 }
 
 std::optional<Decimal> Decimal::parse(std::string_view text) {

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "natural.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <limits>
 
 namespace tierlimit {
 
 Natural::Natural(std::uint64_t value) {
-  for (; value != 0; value >>= 32) limbs_.push_back(static_cast<std::uint32_t>(value));
+  push(value);
+  push(value >> 32);
+  trim();
 }
 
 Natural Natural::from_digits(std::string_view digits) {
@@ -17,24 +20,24 @@ Natural Natural::from_digits(std::string_view digits) {
 }
 
 std::size_t Natural::bit_length() const noexcept {
-  return zero() ? 0 : limbs_.size() * 32 - static_cast<std::size_t>(std::countl_zero(limbs_.back()));
+  return zero() ? 0 : size_ * 32 - static_cast<std::size_t>(std::countl_zero(limbs_[size_ - 1]));
 }
 
 std::uint64_t Natural::saturated() const noexcept {
-  if (limbs_.size() > 2) return std::numeric_limits<std::uint64_t>::max();
+  if (size_ > 2) return std::numeric_limits<std::uint64_t>::max();
   std::uint64_t value = 0;
-  for (std::size_t i = limbs_.size(); i-- > 0;) value = value << 32 | limbs_[i];
+  for (std::size_t i = size_; i-- > 0;) value = value << 32 | limbs_[i];
   return value;
 }
 
 void Natural::multiply(std::uint32_t factor, std::uint32_t carry) {
   std::uint64_t sum = carry;
-  for (std::uint32_t& limb : limbs_) {
-    sum += std::uint64_t{limb} * factor;
-    limb = static_cast<std::uint32_t>(sum);
+  for (std::size_t i = 0; i < size_; ++i) {
+    sum += std::uint64_t{limbs_[i]} * factor;
+    limbs_[i] = static_cast<std::uint32_t>(sum);
     sum >>= 32;
   }
-  if (sum != 0) limbs_.push_back(static_cast<std::uint32_t>(sum));
+  push(sum);
   trim();
 }
 
@@ -43,31 +46,34 @@ void Natural::multiply_wide(std::uint64_t factor) {
   high.multiply(static_cast<std::uint32_t>(factor >> 32));
   high.shift_left(32);
   multiply(static_cast<std::uint32_t>(factor));
-  if (limbs_.size() < high.limbs_.size()) limbs_.resize(high.limbs_.size());
   std::uint64_t sum = 0;
-  for (std::size_t i = 0; i < limbs_.size(); ++i) {
-    sum += std::uint64_t{limbs_[i]} + (i < high.limbs_.size() ? high.limbs_[i] : 0);
+  while (size_ < high.size_) push(0);
+  for (std::size_t i = 0; i < size_; ++i) {
+    sum += std::uint64_t{limbs_[i]} + (i < high.size_ ? high.limbs_[i] : 0);
     limbs_[i] = static_cast<std::uint32_t>(sum);
     sum >>= 32;
   }
-  if (sum != 0) limbs_.push_back(static_cast<std::uint32_t>(sum));
+  push(sum);
+  trim();
 }
 
 void Natural::multiply_power_of_ten(std::uint64_t exponent) {
-  for (; exponent >= 9; exponent -= 9) multiply(1'000'000'000);
   for (; exponent > 0; --exponent) multiply(10);
 }
 
 void Natural::shift_left(std::size_t bits) {
-  if (zero()) return;
   multiply(std::uint32_t{1} << bits % 32);
-  limbs_.insert(limbs_.begin(), bits / 32, 0);
+  if (zero()) return;
+  const std::size_t limbs = bits / 32;
+  std::copy_backward(limbs_.data(), limbs_.data() + size_, limbs_.data() + size_ + limbs);
+  std::fill_n(limbs_.data(), limbs, 0);
+  size_ += limbs;
 }
 
 void Natural::subtract(const Natural& other) noexcept {
   std::uint64_t borrow = 0;
-  for (std::size_t i = 0; i < limbs_.size(); ++i) {
-    const std::uint64_t take = borrow + (i < other.limbs_.size() ? other.limbs_[i] : 0);
+  for (std::size_t i = 0; i < size_; ++i) {
+    const std::uint64_t take = borrow + (i < other.size_ ? other.limbs_[i] : 0);
     borrow = limbs_[i] < take ? 1 : 0;
     limbs_[i] = static_cast<std::uint32_t>(limbs_[i] - take);
   }
@@ -94,20 +100,22 @@ std::uint64_t Natural::divide(const Natural& divisor) {
 }
 
 std::strong_ordering Natural::compare(const Natural& other) const noexcept {
-  if (limbs_.size() != other.limbs_.size()) return limbs_.size() <=> other.limbs_.size();
-  for (std::size_t i = limbs_.size(); i-- > 0;) {
+  if (size_ != other.size_) return size_ <=> other.size_;
+  for (std::size_t i = size_; i-- > 0;) {
     if (limbs_[i] != other.limbs_[i]) return limbs_[i] <=> other.limbs_[i];
   }
   return std::strong_ordering::equal;
 }
 
+void Natural::push(std::uint64_t limb) noexcept { limbs_[size_++] = static_cast<std::uint32_t>(limb); }
+
 void Natural::trim() noexcept {
-  while (!limbs_.empty() && limbs_.back() == 0) limbs_.pop_back();
+  while (size_ > 0 && limbs_[size_ - 1] == 0) --size_;
 }
 
 void Natural::halve() noexcept {
   std::uint32_t carry = 0;
-  for (std::size_t i = limbs_.size(); i-- > 0;) {
+  for (std::size_t i = size_; i-- > 0;) {
     const std::uint32_t limb = limbs_[i];
     limbs_[i] = limb >> 1 | carry << 31;
     carry = limb & 1;

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Natural numbers of any size: just what reading a limit exactly needs, by the schoolbook.
+// Natural numbers as large as reading a limit exactly needs, by the schoolbook.
 #pragma once
 
+#include <array>
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
 namespace tierlimit {
 
+/// Below 2^3072. The largest numbers are the terms of a rate: tokens and seconds have up to 801 digits each and are at
+/// most 10^30 apart (`Limit::make` refuses what is further), so 831 digits or 2,761 bits; looking for fractions near it
+/// takes up to 150 more.
 class Natural {
  public:
   Natural() = default;
@@ -16,7 +20,7 @@ class Natural {
   /// Decimal digits and nothing else.
   static Natural from_digits(std::string_view digits);
 
-  [[nodiscard]] bool zero() const noexcept { return limbs_.empty(); }
+  [[nodiscard]] bool zero() const noexcept { return size_ == 0; }
   [[nodiscard]] std::size_t bit_length() const noexcept;
   /// The value, or UINT64_MAX where it is larger.
   [[nodiscard]] std::uint64_t saturated() const noexcept;
@@ -34,10 +38,12 @@ class Natural {
   [[nodiscard]] std::strong_ordering compare(const Natural& other) const noexcept;
 
  private:
+  void push(std::uint64_t limb) noexcept;
   void trim() noexcept;
   void halve() noexcept;
 
-  std::vector<std::uint32_t> limbs_;  // least significant first, no leading zeros
+  std::array<std::uint32_t, 96> limbs_;  // least significant first
+  std::size_t size_ = 0;                  // limbs in use; the last one is not zero
 };
 
 }  // namespace tierlimit

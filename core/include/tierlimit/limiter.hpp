@@ -132,8 +132,10 @@ class TierLimiter {
   [[nodiscard]] Judgement preview(std::string_view client, TierChoice tier, std::uint64_t cost, std::int64_t now) const;
   /// What a judgement (admitted or denied) of this limiter means.
   [[nodiscard]] Decision describe(const Judgement& judgement, std::uint64_t cost) const;
-  /// The name of a tier that the document in force has or a client is assigned to.
-  [[nodiscard]] std::string_view tier_name(TierId tier) const noexcept { return directory_[tier].name; }
+  /// The name of a tier that the document in force has or a client is assigned to. nullopt: no such tier.
+  [[nodiscard]] std::optional<std::string_view> tier_name(TierId tier) const noexcept {
+    return directory_.has(tier) ? std::optional<std::string_view>{directory_[tier].name} : std::nullopt;
+  }
 
   [[nodiscard]] LimiterStats stats() const;
 

@@ -82,6 +82,8 @@ class TierDirectory {
   [[nodiscard]] std::optional<TierId> find(std::string_view name) const noexcept;
   [[nodiscard]] TierEntry& operator[](TierId tier) noexcept { return entries_[tier]; }
   [[nodiscard]] const TierEntry& operator[](TierId tier) const noexcept { return entries_[tier]; }
+  /// Whether the number stands for a name.
+  [[nodiscard]] bool has(TierId tier) const noexcept { return tier < entries_.size() && entries_[tier].users != 0; }
 
   /// Counts one more user of the name.
   TierId acquire(std::string_view name);
