@@ -60,10 +60,13 @@ struct Options {
   bool sweep;
 };
 
+// Within both; NaN is the lower one.
+double within(double least, double most, double value) noexcept { return std::min(most, std::max(least, value)); }
+
 LimiterOptions to_core(const Options& options) noexcept {
   LimiterOptions result;
-  result.max_clients = static_cast<std::uint32_t>(std::clamp(options.max_clients, 8.0, 1e9));
-  result.max_bytes = static_cast<std::uint64_t>(std::clamp(options.max_bytes, 1024.0, 4294967296.0));
+  result.max_clients = static_cast<std::uint32_t>(within(8, 1e9, options.max_clients));
+  result.max_bytes = static_cast<std::uint64_t>(within(1024, 4294967296, options.max_bytes));
   result.on_full = options.deny_when_full ? LimiterOptions::OnFull::deny : LimiterOptions::OnFull::evict;
   result.strict = options.strict;
   result.sweep = options.sweep;
@@ -121,7 +124,10 @@ class Limiter {
   }
 
   // The name of a tier by the number that the hot path gives.
-  val tier_name(std::uint32_t tier) const { return text(limiter_.tier_name(tier)); }
+  val tier_name(std::uint32_t tier) const {
+    const std::optional<std::string_view> name = limiter_.tier_name(tier);
+    return name ? text(*name) : val::null();
+  }
 
   val stats() const {
     const LimiterStats stats = limiter_.stats();

@@ -24,7 +24,7 @@ import { HotPath } from './hot-path.js';
  * @property {(a: number, b: number, c: number, d: number) => void} seed
  * @property {(client: string, tier: string) => RawProblem | null} setTier
  * @property {(client: string) => RawProblem | null} clearTier
- * @property {(tier: number) => string} tierName
+ * @property {(tier: number) => string | null} tierName
  * @property {() => Omit<import('./types.js').LimiterStats, 'maxClients' | 'clockRegressions' | 'revision'>} stats
  * @property {() => void} delete
  */

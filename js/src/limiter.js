@@ -53,7 +53,7 @@ export class Limiter {
   #report;
   /** Numbers of the document's tiers by name, as far as they were asked for. @type {Map<string, number>} */
   #tierIds = new Map();
-  /** Names by number. @type {string[]} */
+  /** Names by number. @type {(string | null)[]} */
   #tierNames = [];
 
   /**
