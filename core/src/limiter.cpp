@@ -14,6 +14,9 @@ namespace {
 constexpr std::uint64_t never = ~std::uint64_t{0};
 
 constexpr int slots_swept_per_decision = 2;
+// Odd, so that it comes to every slot; far, so that buckets are forgotten evenly over the table. From slot to slot they
+// would run out behind the sweep and pile up before it, and with linear probing a pile makes for long searches.
+constexpr std::uint32_t sweep_stride = 0x9e3779b1;
 constexpr int eviction_sample = 8;
 
 Error failure(ErrorCode code, std::string message) {
@@ -274,7 +277,7 @@ void TierLimiter::sweep(std::int64_t now) {
       forget(slot);
       ++stats_.swept;
     } else {
-      ++sweep_at_;
+      sweep_at_ += sweep_stride;
     }
   }
 }
