@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 import { findEmscripten } from './emscripten.js';
-import { at } from './project.js';
+import { at, root } from './project.js';
 import { run } from './run.js';
 import { StepError } from './step.js';
 
@@ -17,14 +17,14 @@ const dist = at('js/dist');
 
 /** @param {import('./emscripten.js').Emscripten} emscripten */
 async function compile({ folder, version, env }) {
-  // CMake keeps the compiler it was configured with.
+  // CMake keeps the compiler it was configured with, and the place of the sources.
   const mark = join(tree, 'emscripten.txt');
-  const compiler = `${folder} ${version}\n`;
-  if (existsSync(tree) && !(existsSync(mark) && readFileSync(mark, 'utf8') === compiler)) {
+  const configuration = `${folder} ${version} ${root}\n`;
+  if (existsSync(tree) && !(existsSync(mark) && readFileSync(mark, 'utf8') === configuration)) {
     rmSync(tree, { recursive: true });
   }
   mkdirSync(tree, { recursive: true });
-  writeFileSync(mark, compiler);
+  writeFileSync(mark, configuration);
 
   const configure = ['cmake', '-S', at(), '-B', tree, '-G', 'Ninja', '-DCMAKE_BUILD_TYPE=Release'];
   for (const [command, ...args] of [

@@ -1,9 +1,10 @@
 // The builds: the WebAssembly module, and the native library with its tests, plain and under the sanitizers.
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 
 import { findEmscripten } from './emscripten.js';
-import { at, digest } from './project.js';
+import { at, digest, root } from './project.js';
 import { run } from './run.js';
 import { StepError, step } from './step.js';
 
@@ -48,6 +49,11 @@ export async function buildNative(tree) {
   await step(
     `native build, ${tree}`,
     async () => {
+      // A clone that was moved: CMake refuses a tree that was made elsewhere.
+      const cache = join(folder, 'CMakeCache.txt');
+      if (existsSync(cache) && !readFileSync(cache, 'utf8').includes(`=${root}\n`)) {
+        rmSync(folder, { recursive: true });
+      }
       const configure = ['-S', at(), '-B', folder, '-G', 'Ninja', ...trees[tree]];
       for (const args of [configure, ['--build', folder, '-j', String(availableParallelism())]]) {
         const { status, output } = await run('cmake', args);
@@ -55,7 +61,7 @@ export async function buildNative(tree) {
       }
     },
     {
-      digest: digest([...sources, 'tests/core'], trees[tree], process.env.CXX, version),
+      digest: digest([...sources, 'tests/core'], trees[tree], process.env.CXX, version, root),
       results: [`.build/${tree}/tests/core/tierlimit_tests`],
     },
   );

@@ -68,7 +68,7 @@ async function files(...options) {
   // A clone that belongs to another user (a mounted folder in a container) is refused by git unless it is named.
   const { status, output } = await run('git', [
     '-c',
-    `safe.directory=${root.replace(/\/$/, '')}`,
+    `safe.directory=${root}`,
     'ls-files',
     '-z',
     ...options,

@@ -1,11 +1,11 @@
 // Where the repository is, and what is in it.
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
-import { join, relative, sep } from 'node:path';
+import { join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** The repository's top folder. */
-export const root = fileURLToPath(new URL('../..', import.meta.url));
+export const root = resolve(fileURLToPath(new URL('../..', import.meta.url)));
 
 /**
  * A path in the repository.
