@@ -214,10 +214,12 @@ mergeInto(LibraryManager.library, {
     name = cText(name);
     var { name: className, methods, prototype } = classes[type];
     var fullName = `${className}.${name}`;
-    var [result, self, ...rest] = typeList(count, list);
+    // The result and the arguments. (A rest element in a pattern stops the optimizer of Emscripten 3.1.69.)
+    var types = typeList(count, list);
+    types.splice(1, 1);
     var overloads = (methods[name] ??= {});
-    overloads[rest.length] = (address, values) =>
-      invoke(invoker, [context, address], [result, ...rest], values);
+    overloads[types.length - 1] = (address, values) =>
+      invoke(invoker, [context, address], types, values);
     prototype[name] = function (...values) {
       return overload(overloads, fullName, values)(addressOf(this, fullName), values);
     };
