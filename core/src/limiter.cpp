@@ -153,6 +153,11 @@ Judgement TierLimiter::judge(std::string_view client, TierChoice tier, std::uint
 
   if (slot == nullptr) slot = table_.insert(fingerprint);
   if (slot == nullptr) {
+    if (judgement.status == Judgement::Status::denied) {
+      // The cost of a client never seen is above the capacity: its bucket stays full, so there is nothing to remember.
+      ++stats_.denied;
+      return judgement;
+    }
     const Candidate candidate = first_to_go(fingerprint, now);
     if (turned_away(candidate)) {
       ++stats_.denied;
@@ -178,7 +183,7 @@ Judgement TierLimiter::preview(std::string_view client, TierChoice tier, std::ui
   std::uint32_t definition = 0;
   const Slot* const slot = table_.find(fingerprint);
   judgement = stepped(look_up(fingerprint, tier, cost, definition), slot, cost, now);
-  if (failed(judgement) || slot != nullptr || table_.has_room()) return judgement;
+  if (judgement.status != Judgement::Status::admitted || slot != nullptr || table_.has_room()) return judgement;
   const Candidate candidate = first_to_go(fingerprint, now);
   return turned_away(candidate) ? table_full(judgement, candidate, now) : judgement;
 }
