@@ -49,9 +49,9 @@ Options:
   --strict                refuse a document with an invalid tier, instead of judging the
                           tier's clients by the default
   --client FIELD          what stands for a client: host (the default), user or agent.
-                          Lines where it is "-" are left out and counted. Names are taken
-                          as they stand in the log, escapes and all, one character per
-                          byte; one of more than 1024 bytes makes a line unparseable.
+                          Lines where it is "-" or empty are left out and counted. Names
+                          are taken as they stand in the log, escapes and all, one character
+                          per byte; one of more than 1024 bytes makes a line unparseable.
   --assign WHO=TIER       judge a client, or all clients of a network such as
                           203.0.113.0/24 or 2001:db8::/32, by this tier. May be given
                           again; a name counts before networks, and of these the first.

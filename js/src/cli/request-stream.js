@@ -27,7 +27,7 @@ export class ReadCounts {
   lines = 0;
   blank = 0;
   unparseable = 0;
-  /** Lines whose client field is `-`. */
+  /** Lines whose client field is `-` or empty. */
   withoutClient = 0;
   /** Lines that are earlier than a line above them in the same log, and the farthest of them. */
   outOfOrder = 0;
@@ -74,7 +74,7 @@ export async function* readRequests(path, clientField, counts) {
       newestSeconds = seconds;
     }
     const client = parsed[clientField];
-    if (client === '-') {
+    if (client === '-' || client === '') {
       counts.withoutClient++;
     } else if (client.length > MAX_CLIENT_BYTES) {
       reject(`a client name longer than ${MAX_CLIENT_BYTES} bytes`, text);
