@@ -294,9 +294,6 @@ mergeInto(LibraryManager.library, {
   $readLatin1String: function (pointer) {
     return cText(pointer);
   },
-  $init_emval__deps: [],
-  $init_emval__postset: '',
-  $init_emval: function () {},
 
   // The minimal runtime throws a bare string.
   abort: function () {
