@@ -427,8 +427,8 @@ export function policyText(policies) {
  * @param {number} length in code units
  */
 function fits(core, length) {
-  // Two copies of two bytes a code unit, and one of up to three.
-  const bytes = length * 7 + 1024;
+  // Two copies of two bytes a code unit, one of up to three, and what is small.
+  const bytes = length * 7 + 2 ** 16;
   return bytes < 2 ** 31 && core.module._tierlimit_memory(bytes);
 }
 

@@ -1,0 +1,437 @@
+// Memory: it grows under whatever was handed out, it is given back, and when there is no more of it nobody notices but
+// the clients for whom there is no room.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { PolicyError, TierLimiter } from 'tierlimit';
+import { withModule } from 'tierlimit/slim';
+
+import { Random } from '../model/random.js';
+import { clocked, only, seed, thrown } from './support/limiter.js';
+import { coreWithin, watchMemories } from './support/memory.js';
+
+const memories = watchMemories();
+
+/** Bytes of the memory that the limiters of this package share. */
+const shared = () => memories[0].buffer.byteLength;
+
+/** Calls with 0, 1, 2, … until memory has grown this often; returns how often it was called. */
+function untilGrown(times, call) {
+  let grown = 0;
+  for (let i = 0; i < 1e7; i += 1) {
+    const before = shared();
+    call(i);
+    if (shared() > before) grown += 1;
+    if (grown === times) return i + 1;
+  }
+  throw new Error('memory does not grow');
+}
+
+test('case 25: decisions are right when memory grows beneath them, and what was handed out stays', () => {
+  const policies = {
+    ...only(3, 1),
+    tiers: { tür: { capacity: 5, refillPerSecond: 1 }, broken: {} },
+    clients: { lost: 'nowhere' },
+  };
+  const { limiter, clock, take } = clocked(policies, { maxClients: 2 ** 22, maxBytes: 2 ** 28 });
+  const other = clocked(only(2, 0));
+  assert.equal(other.take('mine', 7).remaining, 1);
+
+  const decision = take('seen', 1000, 2, 'tür');
+  const stats = limiter.stats();
+  const { rejected } = limiter;
+  const handedOut = { decision, stats, rejected };
+  const copy = structuredClone(handedOut);
+
+  const expected = [
+    { allowed: true, limit: 3, remaining: 2, retryAfterMs: 0, resetMs: 1000, tier: null },
+    { allowed: true, limit: 5, remaining: 4, retryAfterMs: 0, resetMs: 1000, tier: 'tür' },
+  ].map((part, i) => ({
+    ...part,
+    limitName: 'main',
+    reason: 'ok',
+    fallback: i === 0 ? 'no-tier' : null,
+  }));
+  const clients = untilGrown(2, (i) => {
+    const tier = i % 2 === 1 ? 'tür' : undefined;
+    assert.deepEqual(take(`client ${i}`, 1000, 1, tier), expected[i % 2]);
+  });
+
+  assert.deepEqual(handedOut, copy);
+  assert.equal(take('seen', 1000, 1, 'tür').remaining, 2);
+  assert.equal(take('client 0', 1000).remaining, 1);
+  assert.equal(take(`client ${clients - 1}`, 1000, 1, 'tür').remaining, 3);
+  assert.equal(limiter.stats().buckets, clients + 1);
+
+  // Limiters share the memory, so growth comes from elsewhere too.
+  assert.equal(other.take('mine', 7).remaining, 0);
+  assert.throws(() => other.take('mine', 6), { nowMs: 6, touchedMs: 7 });
+  assert.equal(limiter.peek('seen', { tier: 'tür' }).remaining, 1);
+  clock.ms = 999;
+  assert.throws(() => limiter.allow('seen'), { nowMs: 999, touchedMs: 1000 });
+  limiter.dispose();
+  other.limiter.dispose();
+});
+
+test('case 25: allow, peek, a clock error and the tier of a call are right after growth', () => {
+  const { limiter, clock } = clocked(only(2, 1), { maxClients: 2 ** 22, maxBytes: 2 ** 28 });
+  const { limiter: tiered } = clocked({
+    ...only(1, 0),
+    tiers: { a: { capacity: 4, refillPerSecond: 0 } },
+  });
+  limiter.allow('c');
+  untilGrown(1, (i) => assert.equal(limiter.allow(`${i}`), true));
+  assert.deepEqual([limiter.peek('c').remaining, limiter.peek('d').remaining], [0, 1]);
+  let name = 'x';
+  untilGrown(1, () => {
+    name += name;
+    assert.equal(tiered.check('c', { tier: name }).fallback, 'unknown-tier');
+  });
+  assert.equal(tiered.peek('c', { tier: 'a' }).limit, 4);
+  name += name;
+  untilGrown(1, () => {
+    name += name;
+    limiter.setTier(name, 'somewhere');
+  });
+  assert.equal(limiter.peek(name).tier, 'somewhere');
+  untilGrown(1, () => {
+    name += name;
+    clock.ms = -1;
+    assert.throws(() => limiter.allow('c', 1, name), { touchedMs: 0 });
+  });
+  limiter.dispose();
+  tiered.dispose();
+});
+
+test('case 26: ten thousand failures leave memory as it was', () => {
+  const { limiter, clock, take } = clocked(only(3, 1));
+  const { limiter: strict } = clocked(only(3, 1), { strict: true });
+  take('c', 1000);
+  const documents = [
+    '',
+    '{"default":{"capacity":3,"refillPerSecond":1},}',
+    '['.repeat(1000),
+    '{"default":{"capacity":3,"capacity":3}}',
+    JSON.stringify({ default: { capacity: 0.1, refillPerSecond: -1, more: ['x'.repeat(5000)] } }),
+    JSON.stringify({ ...only(3, 1), [`${'~/'.repeat(500)}`]: 1 }),
+    JSON.stringify({ ...only(3, 1), clients: { a: 'b', c: 5 } }),
+    JSON.stringify(only(9e18, 1e-300)),
+    '{"default":{"capacity":1e400,"refillPerSecond":1}}',
+    '{"default":{"capacity":3,"refillPerSecond":1,"\\ud800":1}}',
+  ];
+  const failures = [
+    ...documents.map((text) => () => limiter.setPolicies(text)),
+    ...documents.map((policies) => () => new TierLimiter({ policies, seed })),
+    () => strict.setPolicies({ ...only(3, 1), tiers: { a: {} } }),
+    () => limiter.allow('c'),
+    () => limiter.check('c', { tier: 'unknown' }),
+    () => limiter.peek('c'),
+    () => limiter.check('d', { cost: 0.5 }),
+    () => limiter.setTier('d', 5),
+    () => limiter.setPolicies(5n),
+  ];
+  clock.ms = 999;
+  const round = () => {
+    for (const failure of failures) assert.ok(thrown(failure) instanceof Error);
+  };
+  for (let i = 0; i < 20; i += 1) round();
+  const [bytes, stats] = [shared(), limiter.stats()];
+  for (let i = 0; i < 10_000 / failures.length; i += 1) round();
+  assert.equal(shared(), bytes);
+  assert.deepEqual(limiter.stats(), stats);
+  assert.equal(take('c', 1000).remaining, 1);
+});
+
+test('case 33: a hundred thousand limiters, each disposed of, leave memory as it was', () => {
+  const policies = JSON.stringify({
+    ...only(3, 1),
+    tiers: { a: { capacity: 4, refillPerSecond: 1 } },
+    clients: { c: 'a' },
+  });
+  const options = { policies, seed, now: () => 0 };
+  const one = () => {
+    const limiter = new TierLimiter(options);
+    assert.equal(limiter.allow('c', 4), true);
+    assert.equal(limiter.allow('c'), false);
+    limiter.setTier('d', 'b');
+    limiter.dispose();
+  };
+  for (let i = 0; i < 100; i += 1) one();
+  const bytes = shared();
+  for (let i = 0; i < 100_000; i += 1) one();
+  assert.equal(shared(), bytes);
+});
+
+test('case 33: reloading documents and moving clients leaves memory as it was', () => {
+  const { limiter, take } = clocked(only(3, 1), { maxClients: 100 });
+  const round = (i) => {
+    const tiers = Object.fromEntries(
+      Array.from({ length: 20 }, (_, n) => [
+        `t${i}.${n}`,
+        { capacity: n + 1 + (i % 7), refillPerSecond: i },
+      ]),
+    );
+    limiter.setPolicies({ ...only(3, 1), tiers, clients: { [`c${i}`]: `t${i}.1` } });
+    for (let n = 0; n < 20; n += 1) {
+      take(`c${i}.${n}`, i, 1, `t${i}.${n}`);
+      limiter.setTier(`c${n}`, `elsewhere ${i}`);
+    }
+  };
+  for (let i = 0; i < 100; i += 1) round(i);
+  const bytes = shared();
+  for (let i = 100; i < 1000; i += 1) round(i);
+  assert.equal(shared(), bytes);
+  assert.equal(limiter.stats().assignments, 20);
+  limiter.dispose();
+});
+
+test('case 33: a disposed limiter says so, whatever is asked of it, and disposing of it again does nothing', () => {
+  const { limiter } = clocked(only(3, 1));
+  const { limiter: survivor, take } = clocked(only(3, 1));
+  take('c', 0);
+  limiter.allow('c');
+  const decision = limiter.check('c');
+  assert.equal(limiter.dispose(), undefined);
+  const uses = {
+    allow: () => limiter.allow('c'),
+    check: () => limiter.check('c'),
+    peek: () => limiter.peek('c'),
+    setPolicies: () => limiter.setPolicies(only(3, 1)),
+    setTier: () => limiter.setTier('c', 'pro'),
+    stats: () => limiter.stats(),
+    revision: () => limiter.revision,
+    rejected: () => limiter.rejected,
+    warnings: () => limiter.warnings,
+  };
+  for (const [name, use] of Object.entries(uses)) {
+    const message = new RegExp(`${name} .* TierLimiter that is disposed`);
+    assert.throws(use, { name: 'Error', message });
+  }
+  for (let i = 0; i < 3; i += 1) limiter.dispose();
+  assert.equal(decision.remaining, 1);
+  assert.equal(survivor.peek('c').remaining, 1);
+});
+
+test('Symbol.dispose disposes', () => {
+  assert.equal(typeof Symbol.dispose, 'symbol');
+  const { limiter } = clocked(only(3, 1));
+  assert.equal(TierLimiter.prototype[Symbol.dispose], TierLimiter.prototype.dispose);
+  limiter[Symbol.dispose]();
+  assert.throws(() => limiter.allow('c'), /disposed/);
+});
+
+test('case 33: a method that is pulled off its limiter says so', () => {
+  const { limiter } = clocked(only(3, 1));
+  const getter = (name) =>
+    Object.getOwnPropertyDescriptor(Object.getPrototypeOf(TierLimiter.prototype), name).get;
+  for (const receiver of [
+    undefined,
+    null,
+    {},
+    5,
+    TierLimiter,
+    TierLimiter.prototype,
+    Object.create(limiter),
+  ]) {
+    for (const name of ['allow', 'check', 'peek', 'setPolicies', 'setTier', 'stats', 'dispose']) {
+      assert.throws(
+        () => limiter[name].call(receiver, name === 'setPolicies' ? only(3, 1) : 'c', null),
+        {
+          name: 'TypeError',
+          message: `${name} must be called on a TierLimiter`,
+        },
+      );
+    }
+    for (const name of ['revision', 'rejected', 'warnings']) {
+      assert.throws(() => getter(name).call(receiver), {
+        name: 'TypeError',
+        message: `${name} must be called on a TierLimiter`,
+      });
+    }
+  }
+});
+
+test('where there is no room the bucket goes that would be full soonest: a flood resets no drained client', () => {
+  const { limiter, take } = clocked(only(10, 1), { maxClients: 64 });
+  const drained = ['a', 'b', 'c', 'd', 'e'];
+  for (const client of drained) take(client, 0, 10);
+  for (let i = 0; i < 20_000; i += 1) {
+    assert.equal(take(`flood ${i}`, 0).allowed, true);
+    if (i % 1000 === 0)
+      for (const client of drained) assert.equal(limiter.peek(client).allowed, false);
+  }
+  const { buckets, evictions, evictedTokens, swept, tableFull } = limiter.stats();
+  assert.deepEqual(
+    [buckets, evictions, evictedTokens, swept, tableFull],
+    [64, 19_941, 19_941, 0, 0],
+  );
+  for (const client of drained) assert.equal(take(client, 999).allowed, false);
+  for (const client of drained) assert.equal(take(client, 1000).allowed, true);
+});
+
+test('onFull: deny refuses new clients, and who is known goes on', () => {
+  const { limiter, take } = clocked(only(4, 1), { maxClients: 8, onFull: 'deny' });
+  for (let i = 0; i < 8; i += 1) take(`c${i}`, 0, 1 + (i % 4));
+  const refused = {
+    allowed: false,
+    limit: 4,
+    remaining: 4,
+    retryAfterMs: 1000,
+    resetMs: 0,
+    tier: null,
+    limitName: 'main',
+    reason: 'table-full',
+    fallback: 'no-tier',
+  };
+  assert.deepEqual(limiter.peek('new'), refused);
+  assert.deepEqual(take('new', 0), refused);
+  assert.equal(limiter.allow('new'), false);
+  assert.equal(take('c0', 0).remaining, 2);
+  const { buckets, allowed, denied, tableFull, evictions } = limiter.stats();
+  assert.deepEqual([buckets, allowed, denied, tableFull, evictions], [8, 9, 2, 2, 0]);
+  // c4, which has spent one token, is full first.
+  assert.equal(take('new', 999.999).retryAfterMs, 0.001);
+  assert.equal(take('new', 1000).remaining, 3);
+  assert.equal(limiter.stats().buckets, 8);
+});
+
+test('onFull: deny, without sweeping: who was refused will be refused', () => {
+  const { take } = clocked(only(4, 1), { maxClients: 8, onFull: 'deny', sweep: false });
+  for (let i = 0; i < 8; i += 1) take(`c${i}`, 0);
+  const { reason, retryAfterMs } = take('new', 0);
+  assert.deepEqual([reason, retryAfterMs], ['table-full', null]);
+  assert.equal(take('new', 1e9).reason, 'table-full');
+  assert.equal(take('c0', 1e9).remaining, 3);
+});
+
+test('obeying the answer of a full table works', () => {
+  const random = new Random(6);
+  for (let round = 0; round < 300; round += 1) {
+    const policies = {
+      ...only(random.whole(1, 5), random.pick([0.1, 1, 3])),
+      tiers: { pro: { capacity: random.whole(1, 50), refillPerSecond: random.pick([0, 0.3, 7]) } },
+    };
+    const maxClients = random.whole(8, 40);
+    const { limiter, clock, take } = clocked(policies, { maxClients, onFull: 'deny' });
+    for (let i = 0; limiter.stats().buckets < maxClients && i < 500; i += 1) {
+      take(
+        `c${i}`,
+        clock.ms + random.whole(0, 50),
+        random.whole(1, 5),
+        random.pick([undefined, 'pro']),
+      );
+    }
+    const tier = random.pick([undefined, 'pro']);
+    const { reason, retryAfterMs } = take('new', clock.ms, 1, tier);
+    if (reason !== 'table-full' || retryAfterMs === null) continue;
+    assert.ok(retryAfterMs > 0);
+    const at = clock.ms;
+    clock.ms = at + retryAfterMs - 0.001;
+    assert.equal(limiter.peek('new', { tier }).reason, 'table-full');
+    assert.equal(take('new', at + retryAfterMs, 1, tier).allowed, true);
+    limiter.dispose();
+  }
+});
+
+test('maxBytes bounds the table as maxClients does', () => {
+  for (const maxBytes of [1024, 5000, 100_000]) {
+    for (const onFull of ['evict', 'deny']) {
+      const { limiter, take } = clocked(only(4, 1), { maxBytes, onFull });
+      for (let i = 0; i < 5000; i += 1) {
+        assert.equal(take(`c${i}`, 0).allowed || onFull === 'deny', true);
+        assert.ok(limiter.stats().bytes <= maxBytes);
+      }
+      const { buckets, tableFull, evictions } = limiter.stats();
+      assert.ok(buckets >= maxBytes / 32 / 4, `${buckets} in ${maxBytes} bytes`);
+      assert.equal(tableFull + evictions, 5000 - buckets);
+      limiter.dispose();
+    }
+  }
+});
+
+test('memory that cannot grow is a full table', () => {
+  const { TierLimiter: Limiter } = withModule(coreWithin(2 ** 20));
+  for (const onFull of ['evict', 'deny']) {
+    const { limiter, take } = clocked(only(10, 1), { onFull }, Limiter);
+    take('drained', 0, 10);
+    for (let i = 0; i < 20_000; i += 1) {
+      const { allowed, reason } = take(`c${i}`, 0);
+      if (!allowed) assert.deepEqual([onFull, reason], ['deny', 'table-full']);
+    }
+    const { buckets, evictions, tableFull } = limiter.stats();
+    assert.ok(buckets > 5000 && buckets < 30_000, `${buckets}`);
+    assert.equal(evictions + tableFull, 20_001 - buckets);
+    assert.equal(take('drained', 999).allowed, false);
+    assert.equal(take('drained', 1000).allowed, true);
+    limiter.dispose();
+  }
+});
+
+test('what does not fit the memory is refused, and the limiter goes on', () => {
+  const { TierLimiter: Limiter } = withModule(coreWithin(2 ** 21));
+  const { limiter, take } = clocked(only(10, 1), {}, Limiter);
+  assert.equal(take('c', 0).remaining, 9);
+
+  const tiers = Object.fromEntries(
+    Array.from({ length: 20_000 }, (_, i) => [
+      `tier ${i}`,
+      { capacity: i + 1, refillPerSecond: 1 },
+    ]),
+  );
+  const documents = [
+    { ...only(10, 1), tiers },
+    {
+      ...only(10, 1),
+      clients: Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [i, 'a'])),
+    },
+    { ...only(10, 1), more: Array(70_000).fill(1) },
+    JSON.stringify(only(10, 1)) + ' '.repeat(1e7),
+    `{"default":{"capacity":10,"refillPerSecond":1},"a":"${'\\n'.repeat(200_000)}"}`,
+  ];
+  for (const policies of documents) {
+    const error = thrown(() => limiter.setPolicies(policies));
+    assert.ok(error instanceof PolicyError, `${error}`);
+    assert.equal(error.code, 'out-of-memory');
+    assert.ok(thrown(() => new Limiter({ policies })) instanceof PolicyError);
+    assert.equal(limiter.peek('c').remaining, 8);
+  }
+
+  const long = 'x'.repeat(1e7);
+  for (const call of [
+    () => limiter.allow(long),
+    () => limiter.check('c', { tier: long }),
+    () => limiter.peek(long),
+    () => limiter.setTier(long, 'a'),
+    () => limiter.setTier('a', long),
+    () => limiter.setTier(long, null),
+  ]) {
+    assert.throws(call, { name: 'RangeError', message: /1000000[01] code units/ });
+  }
+  const full = thrown(() => {
+    for (let i = 0; i < 1e6; i += 1) limiter.setTier(`client ${i}`, `tier ${i}`);
+  });
+  assert.ok(full instanceof RangeError, `${full}`);
+  const { assignments } = limiter.stats();
+  assert.ok(assignments > 1000);
+  assert.equal(limiter.peek('client 0').tier, 'tier 0');
+  assert.equal(take('c', 0).remaining, 8);
+  limiter.dispose();
+});
+
+test('limiters for which there is no memory are refused, and those that there are go on', () => {
+  const { TierLimiter: Limiter } = withModule(coreWithin(2 ** 20));
+  const limiters = [];
+  const error = thrown(() => {
+    for (let i = 0; i < 1e5; i += 1) {
+      const { limiter } = clocked(only(2, 0), {}, Limiter);
+      limiters.push(limiter);
+      limiter.allow('c');
+    }
+  });
+  assert.ok(error instanceof PolicyError, `${error}`);
+  assert.equal(error.code, 'out-of-memory');
+  assert.ok(limiters.length > 100, `${limiters.length}`);
+  for (const limiter of limiters) assert.equal(limiter.check('c').remaining, 0);
+  for (const limiter of limiters) limiter.dispose();
+  assert.equal(clocked(only(2, 0), {}, Limiter).limiter.allow('c'), true);
+});

@@ -1,0 +1,44 @@
+// Limiters whose clock a test sets.
+import { TierLimiter } from 'tierlimit';
+
+/** So that runs repeat: which clients share a probe sequence depends on the seed. */
+export const seed = Uint8Array.from({ length: 16 }, (_, index) => index * 7 + 1);
+
+/**
+ * A limiter and its clock: `clock.ms` is what `now` returns.
+ *
+ * @param {object | string} policies
+ * @param {object} [options]
+ * @param {typeof TierLimiter} [Limiter]
+ */
+export function clocked(policies, options = {}, Limiter = TierLimiter) {
+  const clock = { ms: 0 };
+  const limiter = new Limiter({ policies, now: () => clock.ms, seed, ...options });
+  return {
+    limiter,
+    clock,
+    /** `check` at a time. */
+    take(client, atMs, cost = 1, tier = undefined) {
+      clock.ms = atMs;
+      return limiter.check(client, { cost, tier });
+    },
+  };
+}
+
+/** A document with nothing but a default. */
+export const only = (capacity, refillPerSecond) => ({ default: { capacity, refillPerSecond } });
+
+/**
+ * What a call throws.
+ *
+ * @param {() => unknown} call
+ * @returns {unknown}
+ */
+export function thrown(call) {
+  try {
+    call();
+  } catch (error) {
+    return error;
+  }
+  throw new Error('it was expected to throw');
+}
