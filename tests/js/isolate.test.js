@@ -1,7 +1,7 @@
 // Limiters of an isolate: one of each name however often the package is evaluated, made where nothing may be read,
 // drawn or started.
 import assert from 'node:assert/strict';
-import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -197,8 +197,9 @@ test('forIsolate: two copies of the package in one isolate share their limiters'
   }
 });
 
-test('forIsolate: what it keeps is under a registered symbol that carries the major version', async () => {
-  const { version } = (await import('tierlimit/package.json', { with: { type: 'json' } })).default;
+test('forIsolate: what it keeps is under a registered symbol that carries the major version', () => {
+  const manifest = fileURLToPath(import.meta.resolve('tierlimit/package.json'));
+  const { version } = JSON.parse(readFileSync(manifest, 'utf8'));
   const keys = Object.getOwnPropertySymbols(globalThis).map((symbol) => Symbol.keyFor(symbol));
   const ours = keys.filter((key) => key?.includes('tierlimit'));
   assert.deepEqual(ours, [`tierlimit.isolate.v${version.split('.')[0]}`]);
