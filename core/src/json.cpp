@@ -49,6 +49,7 @@ unsigned hex_value(std::string_view digits) noexcept {
   return value;
 }
 
+// A number in hexadecimal digits.
 struct Hex {
   char chars[4];
   std::size_t size;
@@ -241,7 +242,7 @@ class Handler : public rapid::BaseReaderHandler<rapid::UTF8<>, Handler> {
     const std::size_t begin = start();
     if (depth_ == max_depth) {
       return refuse(ErrorCode::too_deep, begin,
-                    {"this is nested more than ", Digits(max_depth), " levels deep; no more are allowed"});
+                    {"this is level ", Digits(max_depth + 1), " of nesting; ", Digits(max_depth), " are allowed"});
     }
     open_[depth_++] = count_;
     return append(kind, text_.substr(begin, 1));

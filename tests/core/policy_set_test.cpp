@@ -181,6 +181,7 @@ TEST_CASE("Messages name the value and the rule", "[policy_set]") {
   CHECK(message("{\"a\": 1e400}") == "1e400 is beyond the range of a double");
   CHECK(message("{\"a\": 1,\n\"\\u0061\": 2}") ==
         "\"\\u0061\" is given at 1:2 and again at 2:1; an object has each member once");
+  CHECK(message(std::string(33, '[')) == "this is level 33 of nesting; 32 are allowed");
   CHECK(message("[]") == "the document is an array; it must be an object");
   CHECK(message("{\"tiers\": 5, " + default_member + "}") == "tiers is 5; it must be an object");
   CHECK(message("{\"tier\": {}}") ==
