@@ -45,12 +45,12 @@ struct PolicySet {
   /// A document is refused whole, with every fault that was found, for: text that is not JSON or not UTF-8, a lone
   /// surrogate (escaped or not), a member name given twice in one object, more than 32 levels of nesting, a number
   /// beyond the range of a double, anything after the document, an unknown or wrongly typed top-level member, a client
-  /// whose tier is not a string, a missing or invalid default. With `strict` also for everything that would otherwise be
-  /// listed in `rejected`. Memory that cannot be had is one `out_of_memory` without a place.
+  /// whose tier is not a string, a missing or invalid default. With `strict` also for everything that would otherwise
+  /// be listed in `rejected`. Memory that cannot be had is one `out_of_memory` without a place.
   ///
-  /// Faults are listed in the order of the text, what is missing at the end of the object that misses it. Only the first
-  /// is told of a text that is not JSON; repeated names and numbers beyond a double are told before what the document
-  /// says is looked at.
+  /// Faults are listed in the order of the text, what is missing at the end of the object that misses it. Only the
+  /// first is told of a text that is not JSON; repeated names and numbers beyond a double are told before what the
+  /// document says is looked at.
   [[nodiscard]] static Result<PolicySet, std::vector<Error>> from_json(std::string_view text, bool strict = false);
 
   /// The tier of that name, or null.
