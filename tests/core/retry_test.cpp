@@ -11,7 +11,7 @@ namespace {
 
 tierlimit::Decision decide(tierlimit::TierLimiter& limiter, const std::string& client, double now_ms) {
   const auto now = tierlimit::to_micros(now_ms);
-  REQUIRE(now);
+  REQUIRE(now.has_value());
   const auto decision = limiter.check({.client = client}, *now);
   REQUIRE(decision.ok());
   return decision.value();
@@ -23,7 +23,7 @@ void obey(tierlimit::TierLimiter& limiter, const std::string& client, double sta
   const double now_ms = start_ms + later_ms;
   const auto denied = decide(limiter, client, now_ms);
   if (denied.allowed) return;  // faster than that
-  REQUIRE(denied.retry);
+  REQUIRE(denied.retry.has_value());
   const double retry_ms = tierlimit::wait_ms(now_ms, *denied.retry);
   const double before_ms = (std::round((now_ms + retry_ms) * 1000) - 1) / 1000;
   REQUIRE_FALSE(decide(limiter, client, before_ms).allowed);

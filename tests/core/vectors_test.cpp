@@ -80,7 +80,7 @@ class Performer {
     INFO((spend ? "check " : "peek ") << request.client << " at " << now_ms << " ms");
 
     const auto now = tierlimit::to_micros(now_ms);
-    REQUIRE(now);
+    REQUIRE(now.has_value());
     const auto decision = spend ? limiter_.check(request, *now) : limiter_.peek(request, *now);
     const Value& expected = step["expect"];
     if (expected.HasMember("error")) {
