@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
@@ -142,6 +143,37 @@ TEST_CASE("limit: what fits in no way is refused as a whole") {
     const Error error = refusal(each[0], each[1], each[2]);
     CHECK(error.code == ErrorCode::not_representable);
     CHECK(error.path.empty());
+  }
+}
+
+TEST_CASE("limit: numbers may be of any length") {
+  const std::string zeros(800, '0');
+  const std::string threes(5'000, '3');
+  check({"5", ("0." + threes).c_str(), "1", 3'000'000, 1, 15'000'000, Rounded::rate});
+  check({("5." + zeros + "1").c_str(), "1", ("3." + zeros + "1").c_str(), 3'000'000, 1, 15'000'000, Rounded::both});
+
+  // As long as they are read, and as far apart as limits are looked at.
+  Random random(2);
+  const auto number = [&](std::int64_t magnitude) {
+    std::string digits;
+    const char first = random.chance(2) ? '9' : '1';
+    digits += first;
+    while (digits.size() < 900) digits += random.chance(2) ? '9' : static_cast<char>('0' + random.below(10));
+    if (random.chance(4)) std::fill(digits.begin() + 1, digits.end(), first == '9' ? '9' : '0');
+    return digits + "e" + std::to_string(magnitude - 900);
+  };
+  for (int i = 0; i < 300; ++i) {
+    const std::int64_t magnitude = random.pick({-400, -30, 0, 1, 30, 400});
+    const std::string capacity = number(random.pick({1, 2, 19, 30}));
+    const std::string tokens = number(magnitude + random.pick({-30, -29, -13, 0, 6, 29, 30}));
+    const std::string seconds = number(magnitude);
+    CAPTURE(capacity, tokens, seconds);
+    const auto made = make_limit(capacity, tokens, seconds);
+    if (made.ok()) {
+      REQUIRE(made.value().whole == made.value().full / made.value().unit);
+    } else {
+      REQUIRE(made.error().code == ErrorCode::not_representable);
+    }
   }
 }
 

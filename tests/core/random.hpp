@@ -29,7 +29,7 @@ class Random {
   std::uint64_t bits(unsigned most = 64) { return next() >> (64 - most) >> below(most); }
   bool chance(std::uint64_t one_in) { return below(one_in) == 0; }
   template <class T, std::size_t N>
-  const T& pick(const T (&from)[N]) {
+  T pick(const T (&from)[N]) {
     return from[below(N)];
   }
 
