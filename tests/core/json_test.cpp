@@ -17,6 +17,7 @@ using tierlimit::Position;
 using tierlimit::Report;
 using tierlimit::json::Document;
 using tierlimit::json::Kind;
+using namespace std::string_literals;
 
 namespace {
 
@@ -103,9 +104,9 @@ TEST_CASE("Numbers are those of JSON, of any length", "[json]") {
     CHECK(reading.document[0].text == number);
   }
   CHECK(Reading(repeated("1", 308)).ok);
-  CHECK(Reading("0." + repeated("7", 100'000)).ok);
+  CHECK(Reading("0."s + repeated("7", 100'000)).ok);
   // RapidJSON's own reading of numbers takes this for too big.
-  CHECK(Reading("1" + repeated("0", 400) + "e-400").ok);
+  CHECK(Reading("1"s + repeated("0", 400) + "e-400").ok);
   for (const std::string number : {"1e400", "-1e309", "1e99999999999999999999"}) {
     CAPTURE(number);
     const Reading reading(number);
@@ -237,7 +238,7 @@ TEST_CASE("Nesting is bounded, not the stack", "[json]") {
   CHECK(Reading(repeated("[", 32) + repeated("]", 32)).ok);
   CHECK_FALSE(Reading(repeated("[", 33) + repeated("]", 33)).ok);
   // Depth, not the number of containers.
-  CHECK(Reading("[" + repeated("[[]],{\"a\":{}},", 10'000) + "0]").ok);
+  CHECK(Reading("["s + repeated("[[]],{\"a\":{}},", 10'000) + "0]").ok);
 }
 
 TEST_CASE("A report of more than 256 MiB is a lack of memory", "[json]") {
