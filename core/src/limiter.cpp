@@ -331,7 +331,7 @@ Slot* TierLimiter::make_room(const Fingerprint& client, const Candidate& candida
 
 Result<bool> TierLimiter::set_tier(std::string_view client, std::optional<std::string_view> tier) {
   const std::size_t text = client.size() + (tier ? tier->size() : 0);
-  if (!memory_available(2 * text + bytes_per_assignment * (std::size_t{directory_.assignments()} + 16))) {
+  if (!memory_available(directory_.room_to_add(1, 1) + 2 * text)) {
     return failure(ErrorCode::out_of_memory, "memory for one more assignment cannot be had");
   }
   std::optional<TierId> id;
@@ -343,6 +343,9 @@ Result<bool> TierLimiter::set_tier(std::string_view client, std::optional<std::s
 Result<std::uint32_t, std::vector<Error>> TierLimiter::set_policies(std::string_view json) {
   Result<PolicySet, std::vector<Error>> policies = PolicySet::from_json(json, options_.strict);
   if (!policies) return std::move(policies.error());
+  if (!memory_available(room_to_install(policies.value()))) {
+    return std::vector{failure(ErrorCode::out_of_memory, "the policy document does not fit into memory")};
+  }
   install(std::move(policies.value()));
   return ++revision_;
 }
@@ -371,6 +374,21 @@ std::uint32_t TierLimiter::define(TierId tier, std::uint32_t present, const Limi
   }
   ++definitions_[present].users;
   return present;
+}
+
+// More bytes than it takes to put the policies in force while the last ones are there too.
+std::size_t TierLimiter::room_to_install(const PolicySet& policies) const noexcept {
+  const std::size_t tiers = policies.tiers.size();
+  const std::size_t clients = policies.clients.size();
+  constexpr std::size_t bytes_per_limit = 4 * (sizeof(Definition) + 4 * sizeof(std::uint32_t));
+  constexpr std::size_t allocation_overhead = 32;
+  std::size_t bytes = directory_.room_to_add(tiers + clients, 0) + clients * bytes_per_assignment +
+                      (definitions_.size() + tiers + 1) * bytes_per_limit;
+  for (const Tier& tier : policies.tiers) bytes += tier.name.size() + allocation_overhead;
+  for (const ClientTier& client : policies.clients) {
+    bytes += client.client.size() + client.tier.size() + 2 * allocation_overhead;
+  }
+  return bytes;
 }
 
 void TierLimiter::install(PolicySet&& policies) {

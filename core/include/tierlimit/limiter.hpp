@@ -169,6 +169,7 @@ class TierLimiter {
 
   [[nodiscard]] TierId acquire_tier(std::string_view name);
   [[nodiscard]] std::uint32_t define(TierId tier, std::uint32_t present, const Limit& limit);
+  [[nodiscard]] std::size_t room_to_install(const PolicySet& policies) const noexcept;
   void install(PolicySet&& policies);
   void release(std::uint32_t definition);
 

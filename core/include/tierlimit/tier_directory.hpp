@@ -29,6 +29,9 @@ struct TierEntry {
 /// More than the tables of assignments take for each at any time, growth included.
 inline constexpr std::size_t bytes_per_assignment = 128;
 
+/// More than the vectors of tier names take for each at any time, growth included.
+inline constexpr std::size_t bytes_per_name = 4 * (sizeof(TierEntry) + 2 * sizeof(TierId));
+
 /// Tier by client. Before there is a secret to make fingerprints with, names are only noted down.
 class Assignments {
  public:
@@ -36,6 +39,8 @@ class Assignments {
   std::optional<TierId> set(std::string_view client, std::optional<TierId> tier);
   [[nodiscard]] std::optional<TierId> find(const Fingerprint& client) const noexcept;
   [[nodiscard]] std::uint32_t size() const;
+  /// No fewer than `size`, told at once.
+  [[nodiscard]] std::size_t entries() const noexcept { return notes_.size() + placed_.size(); }
   void swap(Assignments& other) noexcept;
 
   /// Finds the place of every name noted down; `drop` is told each tier that a later note replaced.
@@ -90,13 +95,18 @@ class TierDirectory {
   /// Counts one user less; the number of a name that nobody uses may come to stand for another.
   void release(TierId tier);
 
-  /// Puts a client into a tier that is acquired for it, or with nullopt back where the document has it. The caller has
-  /// made sure of memory: `bytes_per_assignment` for each there is, and the names.
+  /// Puts a client into a tier that is acquired for it, or with nullopt back where the document has it.
   void assign(std::string_view client, std::optional<TierId> tier);
   /// The tier that the client is assigned to.
   [[nodiscard]] std::optional<TierId> assigned(const Fingerprint& client) const noexcept;
   /// Assignments made while running.
   [[nodiscard]] std::uint32_t assignments() const { return assigned_.size(); }
+
+  /// More bytes than it takes to add so many names and running assignments, their text aside. Nothing here asks for
+  /// memory by itself: the caller has made sure of it.
+  [[nodiscard]] std::size_t room_to_add(std::size_t names, std::size_t assignments) const noexcept {
+    return (entries_.size() + names) * bytes_per_name + (assigned_.entries() + assignments) * bytes_per_assignment;
+  }
 
   /// Takes the document's assignments in place of the last document's.
   void replace_document(Assignments& document);
