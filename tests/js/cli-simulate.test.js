@@ -10,7 +10,7 @@ import { after, describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 
 import { logLine, makeLog } from './support/cli/log-maker.js';
-import { tierlimit, tool } from './support/cli/tierlimit.js';
+import { tierlimit, timeout, tool } from './support/cli/tierlimit.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'tierlimit-cli-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -361,7 +361,7 @@ describe('the report', () => {
     const hosts = Array.from({ length: 20_000 }, (_, n) => ({ seconds: n, host: `h${n}` }));
     const path = file(log(...hosts));
     const args = ['simulate', '-p', policies, '--json', '--top=all', path];
-    const child = spawn(process.execPath, [tool, ...args]);
+    const child = spawn(process.execPath, [tool, ...args], { timeout });
     const stderr = text(child.stderr);
     await once(child.stdout, 'data');
     child.stdout.destroy();
@@ -420,8 +420,9 @@ describe('a log that cannot be read', () => {
     });
   }
 
-  test('ends the command though another one is still open', { timeout: 60_000 }, async () => {
-    const child = spawn(process.execPath, [...[tool, 'simulate', '-p', policies, '-', logs[2][1]]]);
+  test('ends the command though another one is still open', async () => {
+    const args = ['simulate', '-p', policies, '-', logs[2][1]];
+    const child = spawn(process.execPath, [tool, ...args], { timeout });
     child.stdin.write(log({ seconds: 366 * 86400 }));
     const stderr = text(child.stderr);
     const [status] = await once(child, 'close');

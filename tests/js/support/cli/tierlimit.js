@@ -9,6 +9,9 @@ import { fileURLToPath } from 'node:url';
 const root = new URL('../../../../', import.meta.url);
 const { bin } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'));
 
+/** A run that takes longer hangs: it is ended, and has no status. */
+export const timeout = 120_000;
+
 /** The path of the tool. */
 export const tool = fileURLToPath(new URL(bin.tierlimit, root));
 
@@ -19,7 +22,7 @@ export const tool = fileURLToPath(new URL(bin.tierlimit, root));
  * @param {string[]} [options.node] options of Node itself
  */
 export async function tierlimit(args, { input = '', node = [] } = {}) {
-  const child = spawn(process.execPath, [...node, tool, ...args]);
+  const child = spawn(process.execPath, [...node, tool, ...args], { timeout });
   const pieces = typeof input === 'string' || Buffer.isBuffer(input) ? [input] : input;
   // It may end before it has read everything.
   pipeline(Readable.from(pieces, { objectMode: false }), child.stdin, () => {});
