@@ -418,6 +418,41 @@ test('what does not fit the memory is refused, and the limiter goes on', () => {
   limiter.dispose();
 });
 
+test('documents that hardly fit are in force or refused, and nothing in between', () => {
+  // No two documents in a row have a name in common, so for a moment the names of both are there.
+  const named = (count, value) =>
+    Object.fromEntries(
+      Array.from({ length: count }, (_, i) => [
+        `${i.toString(36)}${count % 2 ? 'x' : ''}`,
+        value(i),
+      ]),
+    );
+  const kinds = [
+    (count) => ({ clients: named(count, (i) => `${count % 2}${i.toString(36)}`) }),
+    (count) => ({ tiers: named(count, () => 1) }),
+    (count) => ({ tiers: named(count, (i) => ({ capacity: i + 1, refillPerSecond: count })) }),
+  ];
+  for (const kind of kinds) {
+    for (const pages of [8, 10, 12]) {
+      const { TierLimiter: Limiter } = withModule(coreWithin(pages * 2 ** 16));
+      const { limiter, take } = clocked(only(1000, 0), {}, Limiter);
+      let accepted = 0;
+      const error = thrown(() => {
+        for (let count = 125; ; count += 33) {
+          limiter.setPolicies({ ...only(1000, 0), ...kind(count) });
+          accepted += 1;
+          assert.equal(take('c', 0).remaining, 1000 - accepted);
+        }
+      });
+      assert.equal(error.code, 'out-of-memory', error.stack);
+      assert.ok(accepted > 1, `${accepted} were accepted`);
+      assert.equal(limiter.revision, 1 + accepted);
+      assert.equal(take('c', 0).remaining, 1000 - accepted - 1);
+      limiter.dispose();
+    }
+  }
+});
+
 test('limiters for which there is no memory are refused, and those that there are go on', () => {
   const { TierLimiter: Limiter } = withModule(coreWithin(2 ** 20));
   const limiters = [];
