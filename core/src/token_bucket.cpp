@@ -9,10 +9,11 @@ BucketState full_bucket(const Limit& limit, std::int64_t now) noexcept { return 
 
 std::int64_t move_balance(std::int64_t balance, const Limit& from, const Limit& to) noexcept {
   if (from.unit == to.unit) return balance < to.full ? balance : to.full;
-  const Wide moved = Wide{static_cast<std::uint64_t>(balance)} * static_cast<std::uint64_t>(to.unit) /
-                     static_cast<std::uint64_t>(from.unit);
+  const std::uint64_t moved =
+      multiply_divide(static_cast<std::uint64_t>(balance), static_cast<std::uint64_t>(to.unit),
+                      static_cast<std::uint64_t>(from.unit));
   const auto full = static_cast<std::uint64_t>(to.full);
-  return static_cast<std::int64_t>(moved < full ? static_cast<std::uint64_t>(moved) : full);
+  return static_cast<std::int64_t>(moved < full ? moved : full);
 }
 
 std::int64_t accrued(const Limit& limit, const BucketState& state, std::int64_t now) noexcept {

@@ -4,10 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 
 namespace tierlimit {
 
@@ -59,21 +59,22 @@ struct Error {
 template <class T, class E = Error>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : content_(std::in_place_index<0>, std::move(value)) {}
-  Result(E error) : content_(std::in_place_index<1>, std::move(error)) {}
+  Result(T value) : value_(std::move(value)) {}
+  Result(E error) : error_(std::move(error)) {}
 
-  [[nodiscard]] bool ok() const noexcept { return content_.index() == 0; }
+  [[nodiscard]] bool ok() const noexcept { return value_.has_value(); }
   explicit operator bool() const noexcept { return ok(); }
 
   /// Only when `ok()`.
-  [[nodiscard]] T& value() noexcept { return *std::get_if<0>(&content_); }
-  [[nodiscard]] const T& value() const noexcept { return *std::get_if<0>(&content_); }
+  [[nodiscard]] T& value() noexcept { return *value_; }
+  [[nodiscard]] const T& value() const noexcept { return *value_; }
   /// Only when not `ok()`.
-  [[nodiscard]] E& error() noexcept { return *std::get_if<1>(&content_); }
-  [[nodiscard]] const E& error() const noexcept { return *std::get_if<1>(&content_); }
+  [[nodiscard]] E& error() noexcept { return error_; }
+  [[nodiscard]] const E& error() const noexcept { return error_; }
 
  private:
-  std::variant<T, E> content_;
+  std::optional<T> value_;
+  E error_;
 };
 
 }  // namespace tierlimit
