@@ -71,10 +71,10 @@ function named(wasm, build) {
  * The bytes as a string of one code unit each. Bit 6 is turned over, which makes most bytes of a module printable ASCII;
  * the rest are two bytes of UTF-8, or four once a bundler writes ASCII, and compress as well as the module does.
  *
- * Measured on a module of 36.3 kB gzipped (79,300 bytes), gzipped as it stands and out of esbuild, which writes ASCII:
- *   base64               46.5   46.6 kB
- *   one unit per byte    38.1   39.3 kB
- *   with bit 6 turned    37.4   37.5 kB
+ * Measured on a module of 27.4 kB gzipped (57,048 bytes), gzipped as it stands and out of esbuild, which writes ASCII:
+ *   base64               35.2   35.2 kB
+ *   one unit per byte    28.8   29.5 kB
+ *   with bit 6 turned    28.1   28.2 kB
  * @param {Buffer} bytes
  */
 function literal(bytes) {
