@@ -12,14 +12,13 @@
 #include "arguments.hpp"
 #include "tierlimit/limiter.hpp"
 #include "tierlimit/micros.hpp"
-#include "wtf8.hpp"
 
 namespace tierlimit::bindings {
 namespace {
 
 using emscripten::val;
 
-val text(std::string_view bytes) { return val(from_wtf8(bytes)); }
+val text(std::string_view bytes) { return val(std::string{bytes}); }
 
 // One function for all fields: each type of val::set is another.
 void put(val& object, const char* name, const val& value) { object.set(name, value); }
@@ -41,42 +40,38 @@ val to_js(const Error& error) {
 
 val to_js(const std::vector<Error>& errors) {
   val array = val::array();
-  for (const Error& error : errors) array.call<void>("push", to_js(error));
+  for (unsigned i = 0; i < errors.size(); ++i) array.set(i, to_js(errors[i]));
   return array;
 }
 
-// Why there is no decision.
-val refusal(ErrorCode code, const char* rule) { return problem(to_string(code), val(rule), {}, 0, 0); }
-val refusal(ErrorCode code, const char* subject, double value, const char* rule) {
-  const val message = val(subject).call<val>("concat", val(" is "), val(value), val("; "), val(rule));
-  return problem(to_string(code), message, {}, 0, 0);
+// Why there is no decision: the rule, and the number that breaks it.
+val refusal(ErrorCode code, const char* rule, const val& value = val::null()) {
+  val object = problem(to_string(code), val(rule), {}, 0, 0);
+  put(object, "value", value);
+  return object;
 }
-
-struct Options {
-  double max_clients;
-  double max_bytes;
-  bool deny_when_full;
-  bool strict;
-  bool sweep;
-};
 
 // Within both; NaN is the lower one.
 double within(double least, double most, double value) noexcept { return std::min(most, std::max(least, value)); }
 
-LimiterOptions to_core(const Options& options) noexcept {
-  LimiterOptions result;
-  result.max_clients = static_cast<std::uint32_t>(within(8, 1e9, options.max_clients));
-  result.max_bytes = static_cast<std::uint64_t>(within(1024, 4294967296, options.max_bytes));
-  result.on_full = options.deny_when_full ? LimiterOptions::OnFull::deny : LimiterOptions::OnFull::evict;
-  result.strict = options.strict;
-  result.sweep = options.sweep;
-  return result;
+LimiterOptions options_of(double max_clients, double max_bytes, bool deny_when_full, bool strict, bool sweep) noexcept {
+  LimiterOptions options;
+  options.max_clients = static_cast<std::uint32_t>(within(8, 1e9, max_clients));
+  options.max_bytes = static_cast<std::uint64_t>(within(1024, 4294967296, max_bytes));
+  options.on_full = deny_when_full ? LimiterOptions::OnFull::deny : LimiterOptions::OnFull::evict;
+  options.strict = strict;
+  options.sweep = sweep;
+  return options;
 }
 
 class Limiter {
  public:
-  Limiter(const std::u16string& policies, const Options& options) : limiter_(to_core(options)) { load(policies); }
-  explicit Limiter(const std::u16string& policies) { load(policies); }
+  Limiter(const std::string& policies, double max_clients, double max_bytes, bool deny_when_full, bool strict,
+          bool sweep)
+      : limiter_(options_of(max_clients, max_bytes, deny_when_full, strict, sweep)) {
+    load(policies);
+  }
+  explicit Limiter(const std::string& policies) { load(policies); }
 
   // The limiter as the hot path's exports take it.
   std::uintptr_t handle() { return reinterpret_cast<std::uintptr_t>(&limiter_); }
@@ -90,7 +85,7 @@ class Limiter {
     return object;
   }
 
-  val set_policies(const std::u16string& policies) {
+  val set_policies(const std::string& policies) {
     load(policies);
     return report();
   }
@@ -99,27 +94,27 @@ class Limiter {
     limiter_.seed({std::uint64_t{b} << 32 | a, std::uint64_t{d} << 32 | c});
   }
 
-  val set_tier(const std::u16string& client, const std::u16string& tier) {
-    return assigned(limiter_.set_tier(to_wtf8(client), to_wtf8(tier)));
+  val set_tier(const std::string& client, const std::string& tier) {
+    return assigned(limiter_.set_tier(client, tier));
   }
-  val clear_tier(const std::u16string& client) { return assigned(limiter_.set_tier(to_wtf8(client), std::nullopt)); }
+  val clear_tier(const std::string& client) { return assigned(limiter_.set_tier(client, std::nullopt)); }
 
-  val allow(const std::u16string& client, double cost, double now_ms) {
+  val allow(const std::string& client, double cost, double now_ms) {
     return ask(Question::allow, client, cost, now_ms, nullptr);
   }
-  val allow_as(const std::u16string& client, double cost, double now_ms, const std::u16string& tier) {
+  val allow_as(const std::string& client, double cost, double now_ms, const std::string& tier) {
     return ask(Question::allow, client, cost, now_ms, &tier);
   }
-  val check(const std::u16string& client, double cost, double now_ms) {
+  val check(const std::string& client, double cost, double now_ms) {
     return ask(Question::check, client, cost, now_ms, nullptr);
   }
-  val check_as(const std::u16string& client, double cost, double now_ms, const std::u16string& tier) {
+  val check_as(const std::string& client, double cost, double now_ms, const std::string& tier) {
     return ask(Question::check, client, cost, now_ms, &tier);
   }
-  val peek(const std::u16string& client, double cost, double now_ms) {
+  val peek(const std::string& client, double cost, double now_ms) {
     return ask(Question::peek, client, cost, now_ms, nullptr);
   }
-  val peek_as(const std::u16string& client, double cost, double now_ms, const std::u16string& tier) {
+  val peek_as(const std::string& client, double cost, double now_ms, const std::string& tier) {
     return ask(Question::peek, client, cost, now_ms, &tier);
   }
 
@@ -145,8 +140,8 @@ class Limiter {
   }
 
  private:
-  void load(const std::u16string& policies) {
-    Result<std::uint32_t, std::vector<Error>> loaded = limiter_.set_policies(to_wtf8(policies));
+  void load(const std::string& policies) {
+    Result<std::uint32_t, std::vector<Error>> loaded = limiter_.set_policies(policies);
     errors_ = loaded ? std::vector<Error>{} : std::move(loaded.error());
   }
 
@@ -154,15 +149,15 @@ class Limiter {
 
   enum class Question : std::uint8_t { allow, check, peek };
 
-  val ask(Question question, const std::u16string& client, double cost, double now_ms, const std::u16string* tier) {
-    const std::string name = to_wtf8(client);
-    const TierChoice choice = tier != nullptr ? limiter_.tier(to_wtf8(*tier)) : TierChoice{};
+  val ask(Question question, const std::string& client, double cost, double now_ms, const std::string* tier) {
+    const std::string name = client;
+    const TierChoice choice = tier != nullptr ? limiter_.tier(*tier) : TierChoice{};
     const std::uint64_t whole = whole_cost(cost);
     const std::optional<std::int64_t> now = to_micros(now_ms);
     val error = val::null();
     Judgement judgement;
     if (!now) {
-      error = refusal(ErrorCode::invalid_time, "nowMs", now_ms, "it must be finite and within 2^53 microseconds of 0");
+      error = refusal(ErrorCode::invalid_time, "nowMs must be finite and within 2^53 microseconds of 0", val(now_ms));
     } else {
       judgement = question == Question::peek ? limiter_.preview(name, choice, whole, *now)
                                              : limiter_.judge(name, choice, whole, *now);
@@ -181,9 +176,9 @@ class Limiter {
   static val error_of(const Judgement& judgement, double cost, double now_ms) {
     switch (judgement.status) {
       case Judgement::Status::clock:
-        return refusal(ErrorCode::clock, "nowMs", now_ms, "that is earlier than the client's last decision");
+        return refusal(ErrorCode::clock, "nowMs must not be earlier than at the client's last decision", val(now_ms));
       case Judgement::Status::invalid_cost:
-        return refusal(ErrorCode::invalid_cost, "cost", cost, "it must be a whole number from 1 to 9007199254740991");
+        return refusal(ErrorCode::invalid_cost, "cost must be a whole number from 1 to 9007199254740991", val(cost));
       case Judgement::Status::not_seeded:
         return refusal(ErrorCode::not_seeded, "seed the limiter before its first decision");
       case Judgement::Status::no_policies:
@@ -192,7 +187,7 @@ class Limiter {
     }
   }
 
-  static void describe(val& object, const Decision& decision, double now_ms, const std::u16string* tier) {
+  static void describe(val& object, const Decision& decision, double now_ms, const std::string* tier) {
     const auto in_ms = [now_ms](const std::optional<std::uint64_t>& wait) {
       return wait ? val(wait_ms(now_ms, *wait)) : val::null();
     };
@@ -212,15 +207,9 @@ class Limiter {
 
 EMSCRIPTEN_BINDINGS(tierlimit) {
   using namespace emscripten;
-  value_object<Options>("TierLimiterOptions")
-      .field("maxClients", &Options::max_clients)
-      .field("maxBytes", &Options::max_bytes)
-      .field("denyWhenFull", &Options::deny_when_full)
-      .field("strict", &Options::strict)
-      .field("sweep", &Options::sweep);
   class_<Limiter>("TierLimiter")
-      .constructor<const std::u16string&>()
-      .constructor<const std::u16string&, const Options&>()
+      .constructor<const std::string&>()
+      .constructor<const std::string&, double, double, bool, bool, bool>()
       .function("handle", &Limiter::handle)
       .function("report", &Limiter::report)
       .function("setPolicies", &Limiter::set_policies)

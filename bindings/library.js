@@ -64,15 +64,19 @@ mergeInto(LibraryManager.library, {
     );
   },
 
-  // Of std::wstring, std::u16string and std::u32string the second. On the wire: the length, then the code units.
-  _embind_register_std_wstring__deps: ['$register', '$checked', 'malloc', 'free'],
-  _embind_register_std_wstring: function (type, unitSize) {
-    if (unitSize != 2) return;
+  // As WTF-8: UTF-8 that also has a form for a lone surrogate, so that different strings stay different. On the wire: the
+  // length, then the bytes. Embind registers a string of unsigned char beside, which nobody uses.
+  _embind_register_std_string__deps: ['$register', '$checked', '$registeredTypes', 'malloc', 'free'],
+  _embind_register_std_string: function (type) {
     var fromWireType = (pointer) => {
       var text = '';
-      var unit = (pointer + 4) >> 1;
-      for (var end = unit + HEAPU32[pointer >> 2]; unit < end; ++unit) {
-        text += String.fromCharCode(HEAPU16[unit]);
+      var at = pointer + 4;
+      for (var end = at + HEAPU32[pointer >> 2]; at < end; ) {
+        var point = HEAPU8[at++];
+        var more = point < 0xc0 ? 0 : point < 0xe0 ? 1 : point < 0xf0 ? 2 : 3;
+        if (more) point &= 0x3f >> more;
+        while (more--) point = (point << 6) | (HEAPU8[at++] & 0x3f);
+        text += String.fromCodePoint(point);
       }
       _free(pointer);
       return text;
@@ -80,14 +84,19 @@ mergeInto(LibraryManager.library, {
     register(
       type,
       (destructors, value) => {
-        var length = checked('string', value).length;
-        var pointer = _malloc(4 + 2 * length);
-        if (!pointer) throw new RangeError(`no memory for a string of ${length} code units`);
+        // A code unit takes three bytes at the most: a pair takes four.
+        var size = 4 + 3 * checked('string', value).length;
+        var pointer = _malloc(size);
+        if (!pointer) throw new RangeError(`no memory for a string of ${value.length} code units`);
         destructors.push(_free, pointer);
-        HEAPU32[pointer >> 2] = length;
-        for (var i = 0, unit = (pointer + 4) >> 1; i < length; ++i) {
-          HEAPU16[unit + i] = value.charCodeAt(i);
+        var at = pointer + 4;
+        for (var character of value) {
+          var point = character.codePointAt(0);
+          var more = point < 0x80 ? 0 : point < 0x800 ? 1 : point < 0x10000 ? 2 : 3;
+          HEAPU8[at++] = more ? (0xff << (7 - more)) | (point >> (6 * more)) : point;
+          while (more--) HEAPU8[at++] = 0x80 | ((point >> (6 * more)) & 0x3f);
         }
+        HEAPU32[pointer >> 2] = at - pointer - 4;
         return pointer;
       },
       fromWireType,
@@ -98,7 +107,7 @@ mergeInto(LibraryManager.library, {
   // Types that the module does not use.
   _embind_register_bigint: function () {},
   _embind_register_memory_view: function () {},
-  _embind_register_std_string: function () {},
+  _embind_register_std_wstring: function () {},
 
   // Calls C++ with `first` and the values; `types` are those of the result and of the values.
   $invoke__deps: ['$registeredTypes', '$runDestructors', '$getWasmTableEntry'],
@@ -223,58 +232,6 @@ mergeInto(LibraryManager.library, {
     prototype[name] = function (...values) {
       return overload(overloads, fullName, values)(addressOf(this, fullName), values);
     };
-  },
-
-  $structs: {},
-
-  _embind_register_value_object__deps: ['$structs'],
-  _embind_register_value_object: function (
-    type,
-    name,
-    constructorSignature,
-    constructor,
-    destructorSignature,
-    destructor,
-  ) {
-    structs[type] = { constructor, destructor, fields: [] };
-  },
-
-  _embind_register_value_object_field__deps: ['$structs', '$cText'],
-  _embind_register_value_object_field: function (
-    type,
-    name,
-    getterType,
-    getterSignature,
-    getter,
-    getterContext,
-    setterType,
-    setterSignature,
-    setter,
-    context,
-  ) {
-    structs[type].fields.push({ name: cText(name), type: setterType, setter, context });
-  },
-
-  _embind_finalize_value_object__deps: [
-    '$structs',
-    '$register',
-    '$checked',
-    '$registeredTypes',
-    '$getWasmTableEntry',
-  ],
-  _embind_finalize_value_object: function (type) {
-    var { constructor, destructor, fields } = structs[type];
-    register(type, (destructors, value) => {
-      var address = getWasmTableEntry(constructor)();
-      destructors.push(getWasmTableEntry(destructor), address);
-      for (var field of fields) {
-        if (!(field.name in checked('object', value)))
-          throw new TypeError(`${field.name} is missing`);
-        var wire = registeredTypes[field.type]['toWireType'](destructors, value[field.name]);
-        getWasmTableEntry(field.setter)(field.context, address, wire);
-      }
-      return address;
-    });
   },
 
   // What val needs of the rest of embind.

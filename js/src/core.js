@@ -30,19 +30,11 @@ import { HotPath } from './hot-path.js';
  */
 
 /**
- * @typedef {object} BoundOptions
- * @property {number} maxClients
- * @property {number} maxBytes
- * @property {boolean} denyWhenFull
- * @property {boolean} strict
- * @property {boolean} sweep
- */
-
-/**
  * An instance of the module.
  *
  * @typedef {object} CoreModule
- * @property {new (policies: string, options?: BoundOptions) => BoundLimiter} TierLimiter
+ * @property {new (policies: string, maxClients: number, maxBytes: number, denyWhenFull: boolean, strict: boolean,
+ *   sweep: boolean) => BoundLimiter} TierLimiter
  * @property {Uint8Array<ArrayBuffer>} HEAPU8 linear memory as it is now; another one after it has grown
  * @property {(bytes: number) => number} _tierlimit_key
  * @property {(bytes: number) => boolean} _tierlimit_memory

@@ -69,13 +69,15 @@ export class Limiter {
     this.#core = core;
     this.#path = core.hotPath;
     checkPoliciesFit(core, text);
-    this.#bound = new core.module.TierLimiter(text, {
-      maxClients: this.#settings.maxClients,
-      maxBytes: this.#settings.maxBytes,
-      denyWhenFull: this.#settings.onFull === 'deny',
-      strict: this.#settings.strict,
-      sweep: this.#settings.sweep,
-    });
+    const { maxClients, maxBytes, onFull, strict, sweep } = this.#settings;
+    this.#bound = new core.module.TierLimiter(
+      text,
+      maxClients,
+      maxBytes,
+      onFull === 'deny',
+      strict,
+      sweep,
+    );
     try {
       this.#report = readReport(this.#bound.report(), isText);
     } catch (error) {

@@ -17,13 +17,7 @@ const reasons = ['ok', 'exhausted', 'cost-exceeds-capacity', 'never-refills', 't
 const fallbacks = [null, 'no-tier', 'unknown-tier', 'invalid-tier-policy'];
 
 function made(policies, seeded = true, sweep = true) {
-  const limiter = new module.TierLimiter(JSON.stringify(policies), {
-    maxClients: 1000,
-    maxBytes: 1e6,
-    denyWhenFull: false,
-    strict: false,
-    sweep,
-  });
+  const limiter = new module.TierLimiter(JSON.stringify(policies), 1000, 1e6, false, false, sweep);
   if (seeded) limiter.seed(1, 2, 3, 4);
   return limiter;
 }
