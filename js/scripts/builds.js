@@ -37,7 +37,8 @@ export async function buildModule() {
 /** The native build trees and what CMake is told for each. */
 const trees = {
   native: ['-DTIERLIMIT_WERROR=ON', '-DCMAKE_EXPORT_COMPILE_COMMANDS=ON'],
-  asan: ['-DTIERLIMIT_WERROR=ON', '-DTIERLIMIT_SANITIZE=ON'],
+  // Instrumented code takes more than twice as long to compile at -O3, and its tests run no faster for it.
+  asan: ['-DTIERLIMIT_WERROR=ON', '-DTIERLIMIT_SANITIZE=ON', '-DCMAKE_CXX_FLAGS_RELEASE=-O1'],
 };
 
 /**
