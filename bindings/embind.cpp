@@ -150,7 +150,6 @@ class Limiter {
   enum class Question : std::uint8_t { allow, check, peek };
 
   val ask(Question question, const std::string& client, double cost, double now_ms, const std::string* tier) {
-    const std::string name = client;
     const TierChoice choice = tier != nullptr ? limiter_.tier(*tier) : TierChoice{};
     const std::uint64_t whole = whole_cost(cost);
     const std::optional<std::int64_t> now = to_micros(now_ms);
@@ -159,8 +158,8 @@ class Limiter {
     if (!now) {
       error = refusal(ErrorCode::invalid_time, "nowMs must be finite and within 2^53 microseconds of 0", val(now_ms));
     } else {
-      judgement = question == Question::peek ? limiter_.preview(name, choice, whole, *now)
-                                             : limiter_.judge(name, choice, whole, *now);
+      judgement = question == Question::peek ? limiter_.preview(client, choice, whole, *now)
+                                             : limiter_.judge(client, choice, whole, *now);
       error = error_of(judgement, cost, now_ms);
     }
     const bool failed = !error.isNull();

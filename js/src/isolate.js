@@ -4,8 +4,9 @@
  */
 
 import { show } from './errors.js';
-import { Limiter, policyText, settings } from './limiter.js';
+import { isDisposed, policyText, settings } from './limiter.js';
 
+/** @import { Limiter } from './limiter.js' */
 /** @import { LimiterOptions } from './types.js' */
 
 /** Carries the major version: what another one keeps there may look different. */
@@ -49,7 +50,7 @@ export function forIsolate(name, options, make) {
       limiter,
       text,
       settings: wanted,
-      isDisposed: () => Limiter.isDisposed(limiter),
+      isDisposed: () => isDisposed(limiter),
     });
     return limiter;
   }

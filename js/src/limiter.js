@@ -32,6 +32,12 @@ const largestMaxBytes = 2 ** 32;
 const seedBytes = 16;
 
 /**
+ * Whether a limiter has been disposed of. A limiter of another copy of the package is for that copy to say.
+ * @type {(limiter: Limiter) => boolean}
+ */
+export let isDisposed;
+
+/**
  * Decides for every client whether a request may proceed: a token bucket for each, by tiers whose policies may change
  * while it runs. One limiter keeps the state of one isolate. Nothing is read, drawn or started at construction.
  *
@@ -55,6 +61,10 @@ export class Limiter {
   #tierIds = new Map();
   /** Names by number. @type {(string | null)[]} */
   #tierNames = [];
+
+  static {
+    isDisposed = (limiter) => limiter.#handle === 0;
+  }
 
   /**
    * @param {Core} core
@@ -214,11 +224,6 @@ export class Limiter {
     if (this.#handle === 0) return;
     this.#handle = 0;
     this.#bound.delete();
-  }
-
-  /** @internal */
-  static isDisposed(/** @type {Limiter} */ limiter) {
-    return limiter.#handle === 0;
   }
 
   /**
@@ -429,7 +434,7 @@ export function policyText(policies) {
  * @param {number} length in code units
  */
 function fits(core, length) {
-  // Two copies of two bytes a code unit, one of up to three, and what is small.
+  // Two copies of up to three bytes a code unit, and what is small.
   const bytes = length * 7 + 2 ** 16;
   return bytes < 2 ** 31 && core.module._tierlimit_memory(bytes);
 }

@@ -10,12 +10,22 @@ import { Limiter } from './limiter.js';
 export { ClockError, PolicyError } from './errors.js';
 
 /** @import { LimiterOptions } from './types.js' */
+/**
+ * What `tierlimit` exports under the name TierLimiter, over another module.
+ *
+ * @typedef {{
+ *   new (options: LimiterOptions): Limiter,
+ *   prototype: Limiter,
+ *   forIsolate(name: string, options: LimiterOptions): Limiter,
+ * }} LimiterClass
+ */
 
 /**
  * The limiter over a module that is given.
  *
  * @param {WebAssembly.Module | ArrayBuffer | ArrayBufferView} module `tierlimit/core.wasm`, compiled; or its bytes where
  *   compiling is allowed
+ * @returns {{ TierLimiter: LimiterClass }}
  * @throws {TypeError} for anything else; a Response or a promise is to be compiled first
  *   (`await WebAssembly.compileStreaming(fetch(url))`)
  * @example
