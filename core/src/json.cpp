@@ -13,6 +13,7 @@
 #define RAPIDJSON_NAMESPACE_BEGIN namespace tierlimit_rapidjson {
 #define RAPIDJSON_NAMESPACE_END }
 #define RAPIDJSON_ASSERT(condition) static_cast<void>(0)
+#define RAPIDJSON_FORCEINLINE  // Small rather than fast.
 #ifdef __clang__
 // Its empty stack compares a null pointer plus an offset with a null pointer.
 #pragma clang attribute push(__attribute__((no_sanitize("pointer-overflow"))), apply_to = function)
@@ -32,7 +33,7 @@ using utf8::sequence_length;
 
 constexpr std::string_view white_space = " \t\n\r";
 constexpr std::size_t escape_size = 6;  // \uXXXX
-constexpr std::string_view alone = " is half of a surrogate pair; it stands for nothing alone";
+constexpr std::string_view alone = "% is half of a surrogate pair; it stands for nothing alone";
 
 // Decimals are short strings or, however long the number is, of some hundred digits.
 constexpr std::size_t room_for_decimals = 16 << 10;
@@ -49,14 +50,18 @@ unsigned hex_value(std::string_view digits) noexcept {
   return value;
 }
 
-// A number in hexadecimal digits.
-struct Hex {
-  char chars[4];
-  std::size_t size;
-  Hex(unsigned value, std::size_t digits) noexcept : size(digits) {
-    for (std::size_t i = digits; i-- > 0; value >>= 4) chars[i] = "0123456789ABCDEF"[value & 15];
+// U+0041 or 0x41.
+class Hex {
+ public:
+  Hex(std::string_view prefix, unsigned value, std::size_t digits) noexcept : size_(prefix.size() + digits) {
+    prefix.copy(chars_, prefix.size());
+    for (std::size_t i = size_; i-- > prefix.size(); value >>= 4) chars_[i] = "0123456789ABCDEF"[value & 15];
   }
-  operator std::string_view() const noexcept { return {chars, size}; }
+  operator std::string_view() const noexcept { return {chars_, size_}; }
+
+ private:
+  char chars_[6];
+  std::size_t size_;
 };
 
 // Offset in a string's source, valid but for this, of the first escape that is half a surrogate pair.
@@ -73,28 +78,15 @@ std::size_t lone_surrogate_escape(std::string_view source) noexcept {
   return 0;
 }
 
-// The text as RapidJSON reads it. Every number is shown to it as a lone 0: how numbers are spelled and how large they
-// may be is for Decimal to say, exactly, while RapidJSON refuses 0e309 and others by the roundings of its own.
+// The text as RapidJSON reads it. A NUL stands for the end, as it does in the text to RapidJSON.
 class Source {
  public:
   using Ch = char;
 
-  explicit Source(std::string_view text) noexcept : text_(text), next_(mark_size(text)) { advance(); }
+  explicit Source(std::string_view text) noexcept : text_(text), at_(mark_size(text)) {}
 
-  [[nodiscard]] Ch Peek() const noexcept { return shown_; }
-  Ch Take() noexcept {
-    const Ch taken = shown_;
-    if (!in_string_) {
-      in_string_ = taken == '"';
-    } else if (escaped_) {
-      escaped_ = false;
-    } else {
-      escaped_ = taken == '\\';
-      in_string_ = taken != '"';
-    }
-    advance();
-    return taken;
-  }
+  [[nodiscard]] Ch Peek() const noexcept { return at_ < text_.size() ? text_[at_] : '\0'; }
+  Ch Take() noexcept { return text_[at_++]; }
   [[nodiscard]] std::size_t Tell() const noexcept { return at_; }
 
   // Only for reading in place, which is not done here.
@@ -103,30 +95,19 @@ class Source {
   void Flush() noexcept {}
   std::size_t PutEnd(Ch*) noexcept { return 0; }
 
- private:
-  static bool starts_number(char c) noexcept { return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.'; }
-  static bool continues_number(char c) noexcept { return starts_number(c) || is_letter(c); }
-
-  void advance() noexcept {
-    at_ = next_;
-    if (at_ >= text_.size()) {
-      shown_ = '\0';
-      return;
-    }
-    shown_ = text_[at_];
-    next_ = at_ + 1;
-    if (!in_string_ && starts_number(shown_)) {
-      shown_ = '0';
-      while (next_ < text_.size() && continues_number(text_[next_])) ++next_;
-    }
+  // Takes whatever may be meant as a number.
+  std::string_view take_number() noexcept {
+    const std::size_t begin = at_;
+    if (!starts_number(Peek())) return {};
+    while (starts_number(Peek()) || is_letter(Peek())) ++at_;
+    return text_.substr(begin, at_ - begin);
   }
 
+ private:
+  static bool starts_number(char c) noexcept { return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.'; }
+
   std::string_view text_;
-  std::size_t at_ = 0;
-  std::size_t next_;
-  char shown_ = '\0';
-  bool in_string_ = false;
-  bool escaped_ = false;
+  std::size_t at_;
 };
 
 // The reader's stack, in memory that was had beforehand and that is large enough for any text of its size.
@@ -154,7 +135,7 @@ using Reader = rapid::GenericReader<rapid::UTF8<>, rapid::UTF8<>, Scratch>;
 
 // What RapidJSON calls. The first time over the text it counts and refuses, the second time it fills what was allocated
 // in between.
-class Handler : public rapid::BaseReaderHandler<rapid::UTF8<>, Handler> {
+class Handler {
  public:
   Handler(std::string_view text, const Source& source, Report& report, std::vector<Error>& errors) noexcept
       : text_(text), source_(source), report_(report), errors_(errors), previous_end_(mark_size(text)) {}
@@ -166,13 +147,11 @@ class Handler : public rapid::BaseReaderHandler<rapid::UTF8<>, Handler> {
 
   bool Null() noexcept { return append(Kind::null, token()); }
   bool Bool(bool) noexcept { return append(Kind::boolean, token()); }
-  bool RawNumber(const char*, rapid::SizeType, bool) {
-    const std::string_view number = token();
-    if (nodes_ == nullptr && !Decimal::parse(number)) {
-      return refuse(ErrorCode::syntax, offset(number),
-                    {"expected a number as JSON spells it, found ", Excerpt(number)});
+  bool number(std::string_view token) {
+    if (nodes_ == nullptr && !Decimal::parse(token)) {
+      return refuse(ErrorCode::syntax, offset(token), "expected a number as JSON spells it, found %", Excerpt(token));
     }
-    return append(Kind::number, number);
+    return append(Kind::number, token);
   }
   bool String(const char* decoded, rapid::SizeType size, bool) { return string(Kind::string, {decoded, size}); }
   bool Key(const char* decoded, rapid::SizeType size, bool) { return string(Kind::name, {decoded, size}); }
@@ -202,8 +181,8 @@ class Handler : public rapid::BaseReaderHandler<rapid::UTF8<>, Handler> {
     return text_.substr(begin, source_.Tell() - begin);
   }
 
-  bool refuse(ErrorCode code, std::size_t at, std::initializer_list<std::string_view> sentence) {
-    report_.add(errors_, code, nullptr, at, sentence);
+  bool refuse(ErrorCode code, std::size_t at, std::string_view sentence, std::string_view value = {}) {
+    report_.add(errors_, code, nullptr, at, sentence, {value});
     return false;
   }
 
@@ -226,7 +205,7 @@ class Handler : public rapid::BaseReaderHandler<rapid::UTF8<>, Handler> {
       for (std::size_t at = decoded.find('\xED'); at != std::string_view::npos; at = decoded.find('\xED', at + 1)) {
         if (!utf8::is_surrogate(decoded, at)) continue;
         const std::size_t escape = offset(says) + lone_surrogate_escape(says);
-        return refuse(ErrorCode::lone_surrogate, escape, {text_.substr(escape, escape_size), alone});
+        return refuse(ErrorCode::lone_surrogate, escape, alone, text_.substr(escape, escape_size));
       }
       if (nodes_ != nullptr) {
         char* const copy = strings_ + string_bytes_;
@@ -241,8 +220,8 @@ class Handler : public rapid::BaseReaderHandler<rapid::UTF8<>, Handler> {
   bool open(Kind kind) {
     const std::size_t begin = start();
     if (depth_ == max_depth) {
-      return refuse(ErrorCode::too_deep, begin,
-                    {"this is level ", Digits(max_depth + 1), " of nesting; ", Digits(max_depth), " are allowed"});
+      static_assert(max_depth == 32);
+      return refuse(ErrorCode::too_deep, begin, "this is level 33 of nesting; 32 are allowed");
     }
     open_[depth_++] = count_;
     return append(kind, text_.substr(begin, 1));
@@ -269,10 +248,39 @@ class Handler : public rapid::BaseReaderHandler<rapid::UTF8<>, Handler> {
   std::uint32_t open_[max_depth];  // containers around the next token
 };
 
+}  // namespace
+}  // namespace tierlimit::json
+
+// Iterative parsing never comes to these.
+template <>
+template <>
+void tierlimit::json::Reader::ParseObject<rapid::kParseIterativeFlag>(tierlimit::json::Source&,
+                                                                      tierlimit::json::Handler&) {}
+template <>
+template <>
+void tierlimit::json::Reader::ParseArray<rapid::kParseIterativeFlag>(tierlimit::json::Source&,
+                                                                     tierlimit::json::Handler&) {}
+
+// To RapidJSON a number is whatever is no other token. How numbers are spelled and how large they may be is for Decimal
+// to say, exactly; RapidJSON would refuse 0e309 and others for roundings of its own.
+template <>
+template <>
+void tierlimit::json::Reader::ParseNumber<rapid::kParseIterativeFlag>(tierlimit::json::Source& source,
+                                                                      tierlimit::json::Handler& handler) {
+  const std::string_view number = source.take_number();
+  if (number.empty()) {
+    SetParseError(rapid::kParseErrorValueInvalid, source.Tell());
+  } else if (!handler.number(number)) {
+    SetParseError(rapid::kParseErrorTermination, source.Tell());
+  }
+}
+
+namespace tierlimit::json {
+namespace {
+
 // One place for both passes, so that RapidJSON's reader is compiled once.
 rapid::ParseResult run(Source& source, Handler& handler, Scratch& scratch) {
-  Reader reader(&scratch, scratch.size());
-  return reader.Parse<rapid::kParseIterativeFlag | rapid::kParseNumbersAsStringsFlag>(source, handler);
+  return Reader(&scratch, scratch.size()).Parse<rapid::kParseIterativeFlag>(source, handler);
 }
 
 std::string_view expectation(rapid::ParseErrorCode code) noexcept {
@@ -313,11 +321,11 @@ std::string_view misfit(std::string_view text, std::size_t at) noexcept {
 void add_syntax_error(std::string_view text, rapid::ParseErrorCode code, std::size_t at, Report& report,
                       std::vector<Error>& errors) {
   if (code == rapid::kParseErrorStringUnicodeSurrogateInvalid) {
-    report.add(errors, ErrorCode::lone_surrogate, nullptr, at, {text.substr(at, escape_size), alone});
+    report.add(errors, ErrorCode::lone_surrogate, nullptr, at, alone, {text.substr(at, escape_size)});
     return;
   }
   const auto add = [&](std::string_view found, std::string_view rest = {}) {
-    report.add(errors, ErrorCode::syntax, nullptr, at, {expectation(code), ", found ", found, rest});
+    report.add(errors, ErrorCode::syntax, nullptr, at, "%, found %%", {expectation(code), found, rest});
   };
   // A misspelled word is refused at the letter that is wrong, but is wrong from its beginning.
   if (code == rapid::kParseErrorValueInvalid) {
@@ -333,7 +341,7 @@ void add_syntax_error(std::string_view text, rapid::ParseErrorCode code, std::si
   const bool after_comma = last != std::string_view::npos && before[last] == ',';
   const unsigned byte = byte_at(found, 0);
   if (byte < 0x20 || byte == 0x7F) {
-    add("U+", Hex(byte, 4));
+    add(Hex("U+", byte, 4));
   } else if (found == utf8::byte_order_mark) {
     add("a byte order mark");
   } else if (byte == '/') {
@@ -365,10 +373,10 @@ bool Document::check_encoding(Report& report, std::vector<Error>& errors) const 
     if (length != 0) continue;
     if (utf8::is_surrogate(text_, at)) {
       const unsigned unit = 0xD000 | (byte_at(text_, at + 1) & 0x3F) << 6 | (byte_at(text_, at + 2) & 0x3F);
-      report.add(errors, ErrorCode::lone_surrogate, nullptr, at, {"U+", Hex(unit, 4), alone});
+      report.add(errors, ErrorCode::lone_surrogate, nullptr, at, alone, {Hex("U+", unit, 4)});
     } else {
       report.add(errors, ErrorCode::invalid_utf8, nullptr, at,
-                 {"byte 0x", Hex(byte_at(text_, at), 2), " begins no character here; the text must be UTF-8"});
+                 "byte % begins no character here; the text must be UTF-8", {Hex("0x", byte_at(text_, at), 2)});
     }
     return false;
   }
@@ -447,16 +455,16 @@ void Document::check_names_and_numbers(Report& report, std::vector<Error>& error
         const Position first = report.position(nodes_[here.next].offset);
         const Position again = report.position(here.offset);
         report.add(errors, ErrorCode::duplicate_member, path, here.offset,
-                   {source(node), " is given at ", Digits(first.line), ":", Digits(first.column), " and again at ",
-                    Digits(again.line), ":", Digits(again.column), "; an object has each member once"});
+                   "% is given at %:% and again at %:%; an object has each member once",
+                   {source(node), Digits(first.line), Digits(first.column), Digits(again.line), Digits(again.column)});
       }
       continue;
     }
     // Elements are numbered from 0, which the first of them makes of this.
     if (depth > 0 && nodes_[open[depth - 1]].kind == Kind::array) ++path->index;
     if (here.kind == Kind::number && !Decimal::parse(here.text)->within_double_range()) {
-      report.add(errors, ErrorCode::number_out_of_range, path, here.offset,
-                 {source(node), " is beyond the range of a double"});
+      report.add(errors, ErrorCode::number_out_of_range, path, here.offset, "% is beyond the range of a double",
+                 {source(node)});
     }
     if (here.kind == Kind::object) link_equal_names(node);
     if (here.kind == Kind::object || here.kind == Kind::array) {

@@ -37,15 +37,16 @@ class Reader {
   [[nodiscard]] std::uint32_t next_member(std::uint32_t name) const noexcept { return document_[name + 1].next; }
   [[nodiscard]] std::uint32_t end_of_members(std::uint32_t object) const noexcept { return document_[object].next; }
 
-  void add(Errors& errors, ErrorCode code, const Path* path, std::uint32_t node,
-           std::initializer_list<std::string_view> sentence) {
-    report_.add(errors, code, path, document_[node].offset, sentence);
+  // In the sentence each % stands for the source of the next of the nodes, and @ for the name that the path ends with.
+  void add(Errors& errors, ErrorCode code, const Path* path, std::uint32_t place, std::string_view sentence,
+           std::uint32_t first = 0, std::uint32_t second = 0, std::uint32_t third = 0) {
+    report_.add(errors, code, path, document_[place].offset, sentence,
+                {document_.source(first), document_.source(second), document_.source(third)});
   }
 
-  bool expect(Errors& errors, Kind kind, const Path* path, std::uint32_t node, std::string_view what,
-              std::string_view rule) {
-    if (document_[node].kind == kind) return true;
-    add(errors, ErrorCode::wrong_type, path, node, {what, " is ", document_.source(node), "; it must be ", rule});
+  bool expect(Errors& errors, Kind kind, const Path* path, std::uint32_t value, std::string_view sentence) {
+    if (document_[value].kind == kind) return true;
+    add(errors, ErrorCode::wrong_type, path, value, sentence, value);
     return false;
   }
 
@@ -74,24 +75,39 @@ constexpr std::string_view member_names[member_count] = {"capacity", "refillPerS
 
 // A member that names one of several ways to behave; the first `built` of them are there today.
 struct Choice {
+  Member member;
   std::size_t built;
   std::size_t count;
   std::string_view names[4];
   std::string_view rule;
 };
-constexpr Choice algorithms = {1,
-                               3,
-                               {"token-bucket", "sliding-window", "fixed-window"},
-                               "it must be token-bucket, sliding-window or fixed-window"};
-constexpr Choice raises = {1, 4, {"keep", "fill", "proportional", "add"}, "it must be keep, fill, proportional or add"};
-constexpr Choice accruals = {1, 2, {"at-next", "prorated"}, "it must be at-next or prorated"};
-constexpr Choice store_errors = {0, 3, {"deny", "allow", "local"}, "it must be deny, allow or local"};
+constexpr Choice choices[] = {
+    {algorithm,
+     1,
+     3,
+     {"token-bucket", "sliding-window", "fixed-window"},
+     "@ is %; it must be token-bucket, sliding-window or fixed-window"},
+    {on_raise, 1, 4, {"keep", "fill", "proportional", "add"}, "@ is %; it must be keep, fill, proportional or add"},
+    {accrual, 1, 2, {"at-next", "prorated"}, "@ is %; it must be at-next or prorated"},
+    {on_store_error, 0, 3, {"deny", "allow", "local"}, "@ is %; it must be deny, allow or local"},
+};
+constexpr const Choice& algorithms = choices[0];
 
 // The numbers of a limit, as Limit::make takes them.
 enum Part : std::size_t { part_capacity, part_tokens, part_seconds, part_count };
-constexpr std::string_view part_rules[part_count] = {"; it must be at least 1", "; it must be at least 0",
-                                                     "; it must be more than 0"};
+constexpr std::string_view part_rules[part_count] = {"@ is %; it must be at least 1", "@ is %; it must be at least 0",
+                                                     "@ is %; it must be more than 0"};
 constexpr std::string_view refill_names[] = {"tokens", "seconds"};
+
+// The texts of the numbers. These break no rule, and stand in for numbers that are not there.
+struct Numbers {
+  std::string_view texts[part_count] = {"1", "0", "1"};
+
+  [[nodiscard]] Result<Limit> limit() const {
+    return Limit::make(*Decimal::parse(texts[part_capacity]), *Decimal::parse(texts[part_tokens]),
+                       *Decimal::parse(texts[part_seconds]));
+  }
+};
 
 class PolicyReader : public Reader {
  public:
@@ -104,14 +120,13 @@ class PolicyReader : public Reader {
   // Which members belong here. Unclear: the algorithm is none that is known, so nothing is missed or out of place.
   enum class Shape : std::uint8_t { token_bucket, other, unclear };
 
-  [[nodiscard]] Path place(Member member) const noexcept { return {&path_, member_names[member]}; }
   [[nodiscard]] Shape shape() const noexcept;
 
   void read_member(std::uint32_t name);
-  void read_choice(const Choice& choice, Member member);
-  void read_number(Part part, const Path& place, std::uint32_t name);
-  void read_refill();
-  bool conflicts(Member member, Member other);
+  void read_choice(const Choice& choice, const Path& place, std::uint32_t value);
+  void read_number(Part part, const Path& place, std::uint32_t value);
+  void read_refill(const Path& place, std::uint32_t object);
+  bool conflicts(Member member, Member other, const Path& place);
   void require_members();
   std::optional<Limit> make_limit();
 
@@ -121,13 +136,13 @@ class PolicyReader : public Reader {
   std::uint32_t node_;
   std::uint32_t found_[member_count] = {};
   Shape shape_ = Shape::token_bucket;
-  Decimal numbers_[part_count] = {Decimal(1), Decimal(), Decimal(1)};
+  Numbers numbers_;
   std::uint32_t number_nodes_[part_count] = {};
 };
 
 std::optional<Policy> PolicyReader::read() {
   if (!report_.available(room_for_limit)) return std::nullopt;
-  if (!expect(errors_, Kind::object, &path_, node_, document_.source(node_ - 1), "an object")) return std::nullopt;
+  if (!expect(errors_, Kind::object, &path_, node_, "a policy is %; it must be an object")) return std::nullopt;
   const std::size_t errors_before = errors_.size();
 
   for (std::uint32_t name = first_member(node_); name < end_of_members(node_); name = next_member(name)) {
@@ -158,150 +173,127 @@ PolicyReader::Shape PolicyReader::shape() const noexcept {
 }
 
 void PolicyReader::read_member(std::uint32_t name) {
-  const auto member = static_cast<Member>(index_of(document_[name].text, member_names, member_count));
+  const std::uint32_t value = name + 1;
   const Path place{&path_, document_[name].text};
-  switch (member) {
+  switch (const auto member = static_cast<Member>(index_of(place.name, member_names, member_count))) {
     case capacity:
-      if (shape_ != Shape::other) read_number(part_capacity, place, name);
+      if (shape_ != Shape::other) read_number(part_capacity, place, value);
       break;
     case refill_per_second:
-      if (shape_ != Shape::other && !conflicts(member, refill)) read_number(part_tokens, place, name);
+      if (shape_ != Shape::other && !conflicts(member, refill, place)) read_number(part_tokens, place, value);
       break;
     case refill:
-      if (shape_ != Shape::other && !conflicts(member, refill_per_second)) read_refill();
+      if (shape_ != Shape::other && !conflicts(member, refill_per_second, place)) read_refill(place, value);
       break;
     case algorithm:
-      read_choice(algorithms, member);
-      break;
     case on_raise:
-      read_choice(raises, member);
-      break;
     case accrual:
-      read_choice(accruals, member);
-      break;
     case on_store_error:
-      read_choice(store_errors, member);
+      read_choice(*std::find_if(choices, std::end(choices), [=](const Choice& each) { return each.member == member; }),
+                  place, value);
       break;
     case limits:
-      add(errors_, ErrorCode::unsupported, &place, name,
-          {"this version does not support limits; a tier has one limit"});
+      add(errors_, ErrorCode::unsupported, &place, name, "@ is not supported by this version; a tier has one limit");
       break;
     case limit:
     case window_seconds:
       if (shape_ == Shape::token_bucket) {
         add(errors_, ErrorCode::unknown_member, &place, name,
-            {document_.source(name), " means nothing without the algorithm sliding-window or fixed-window"});
+            "@ means nothing without the algorithm sliding-window or fixed-window");
       }
       break;
     case member_count:
       add(errors_, ErrorCode::unknown_member, &place, name,
-          {document_.source(name), " is not a member of a tier, which has capacity and refillPerSecond or refill"});
+          "% is not a member of a tier, which has capacity and refillPerSecond or refill", name);
       break;
   }
 }
 
-void PolicyReader::read_choice(const Choice& choice, Member member) {
-  const std::uint32_t value = found_[member] + 1;
-  const Path path = place(member);
-  if (!expect(errors_, Kind::string, &path, value, path.name, "a string")) return;
+void PolicyReader::read_choice(const Choice& choice, const Path& place, std::uint32_t value) {
+  if (!expect(errors_, Kind::string, &place, value, "@ is %; it must be a string")) return;
   const std::size_t index = index_of(document_[value].text, choice.names, choice.count);
   if (index == choice.count) {
-    add(errors_, ErrorCode::invalid_value, &path, value,
-        {path.name, " is ", document_.source(value), "; ", choice.rule});
+    add(errors_, ErrorCode::invalid_value, &place, value, choice.rule, value);
   } else if (index >= choice.built) {
-    add(errors_, ErrorCode::unsupported, &path, value,
-        {path.name, " is ", document_.source(value), ", which this version does not support"});
+    add(errors_, ErrorCode::unsupported, &place, value, "@ is %, which this version does not support", value);
   }
 }
 
-void PolicyReader::read_number(Part part, const Path& place, std::uint32_t name) {
-  const std::uint32_t value = name + 1;
-  if (!expect(errors_, Kind::number, &place, value, place.name, "a number")) return;
+void PolicyReader::read_number(Part part, const Path& place, std::uint32_t value) {
+  if (!expect(errors_, Kind::number, &place, value, "@ is %; it must be a number")) return;
   number_nodes_[part] = value;
-  numbers_[part] = *Decimal::parse(document_[value].text);
+  numbers_.texts[part] = document_[value].text;
 
   // Beside numbers that break no rule, whatever breaks one is this.
-  Decimal alone[part_count] = {Decimal(1), Decimal(), Decimal(1)};
-  alone[part] = numbers_[part];
-  const Result<Limit> made = Limit::make(alone[part_capacity], alone[part_tokens], alone[part_seconds]);
+  Numbers alone;
+  alone.texts[part] = numbers_.texts[part];
+  const Result<Limit> made = alone.limit();
   if (!made.ok() && made.error().code == ErrorCode::invalid_value) {
-    add(errors_, ErrorCode::invalid_value, &place, value,
-        {place.name, " is ", document_.source(value), part_rules[part]});
+    add(errors_, ErrorCode::invalid_value, &place, value, part_rules[part], value);
   }
 }
 
-void PolicyReader::read_refill() {
-  const std::uint32_t object = found_[refill] + 1;
-  const Path path = place(refill);
-  if (!expect(errors_, Kind::object, &path, object, path.name, "an object with tokens and seconds")) return;
+void PolicyReader::read_refill(const Path& place, std::uint32_t object) {
+  if (!expect(errors_, Kind::object, &place, object, "@ is %; it must be an object with tokens and seconds")) return;
   bool found[] = {false, false};
   for (std::uint32_t name = first_member(object); name < end_of_members(object); name = next_member(name)) {
-    const Path member{&path, document_[name].text};
+    const Path member{&place, document_[name].text};
     const std::size_t index = index_of(member.name, refill_names, std::size(refill_names));
     if (index == std::size(refill_names)) {
       add(errors_, ErrorCode::unknown_member, &member, name,
-          {document_.source(name), " is not a member of a refill, which has tokens and seconds"});
+          "% is not a member of a refill, which has tokens and seconds", name);
     } else {
       found[index] = true;
-      read_number(static_cast<Part>(part_tokens + index), member, name);
+      read_number(static_cast<Part>(part_tokens + index), member, name + 1);
     }
   }
-  for (std::size_t index = 0; index < std::size(refill_names); ++index) {
-    if (found[index]) continue;
-    add(errors_, ErrorCode::missing_member, &path, object,
-        {refill_names[index], " is missing; a refill must have tokens and seconds"});
-  }
+  if (!found[0]) add(errors_, ErrorCode::missing_member, &place, object, "tokens is missing; a refill must have it");
+  if (!found[1]) add(errors_, ErrorCode::missing_member, &place, object, "seconds is missing; a refill must have it");
 }
 
 // Whether the other member says the same thing, and said it first.
-bool PolicyReader::conflicts(Member member, Member other) {
+bool PolicyReader::conflicts(Member member, Member other, const Path& place) {
   if (found_[other] == 0 || found_[other] > found_[member]) return false;
-  const Path path = place(member);
-  add(errors_, ErrorCode::conflicting_members, &path, found_[member],
-      {"refillPerSecond and refill are both given; a tier must have only one of them"});
+  add(errors_, ErrorCode::conflicting_members, &place, found_[member],
+      "refillPerSecond and refill are both given; a tier must have only one of them");
   return true;
 }
 
 void PolicyReader::require_members() {
   if (found_[capacity] == 0) {
-    add(errors_, ErrorCode::missing_member, &path_, node_, {"capacity is missing; a tier must have one"});
+    add(errors_, ErrorCode::missing_member, &path_, node_, "capacity is missing; a tier must have it");
   }
   if (found_[refill_per_second] == 0 && found_[refill] == 0) {
-    add(errors_, ErrorCode::missing_member, &path_, node_,
-        {"refillPerSecond is missing; a tier must have it or refill"});
+    add(errors_, ErrorCode::missing_member, &path_, node_, "refillPerSecond is missing; a tier must have it or refill");
   }
 }
 
 std::optional<Limit> PolicyReader::make_limit() {
-  const Result<Limit> made = Limit::make(numbers_[part_capacity], numbers_[part_tokens], numbers_[part_seconds]);
+  const Result<Limit> made = numbers_.limit();
   const bool per_second = found_[refill_per_second] != 0;
-  const auto tell = [&](Errors& errors, ErrorCode code, const Path& path, std::uint32_t node, std::string_view rule) {
-    const std::uint32_t tokens = number_nodes_[part_tokens];
-    const std::uint32_t seconds = number_nodes_[part_seconds];
-    if (per_second) {
-      add(errors, code, &path, node,
-          {"capacity is ", document_.source(number_nodes_[part_capacity]), " and refillPerSecond is ",
-           document_.source(tokens), rule});
-    } else {
-      add(errors, code, &path, node,
-          {"capacity is ", document_.source(number_nodes_[part_capacity]), " and refill is ", document_.source(tokens),
-           " tokens in ", document_.source(seconds), " seconds", rule});
-    }
-  };
-
+  const std::uint32_t capacity_node = number_nodes_[part_capacity];
+  const std::uint32_t tokens = number_nodes_[part_tokens];
+  const std::uint32_t seconds = number_nodes_[part_seconds];
   if (!made.ok()) {
-    tell(errors_, made.error().code, path_, node_, "; that does not fit the exact arithmetic");
+    add(errors_, made.error().code, &path_, node_,
+        per_second ? "capacity % and refillPerSecond % do not fit the exact arithmetic together"
+                   : "capacity % and a refill of % tokens in % seconds do not fit the exact arithmetic together",
+        capacity_node, tokens, seconds);
     return std::nullopt;
   }
   const Limit& limit = made.value();
   if (limit.rounded == Limit::Rounded::capacity || limit.rounded == Limit::Rounded::both) {
-    tell(warnings_, ErrorCode::rate_rounded, place(capacity), number_nodes_[part_capacity],
-         "; that does not fit exactly, so the capacity is rounded");
+    const Path place{&path_, member_names[capacity]};
+    add(warnings_, ErrorCode::rate_rounded, &place, capacity_node, "@ is %, which does not fit exactly; it is rounded",
+        capacity_node);
   }
   if (limit.rounded == Limit::Rounded::rate || limit.rounded == Limit::Rounded::both) {
     const Member rate = per_second ? refill_per_second : refill;
-    tell(warnings_, ErrorCode::rate_rounded, place(rate), found_[rate] + 1,
-         "; that does not fit exactly, so the rate is rounded");
+    const Path place{&path_, member_names[rate]};
+    add(warnings_, ErrorCode::rate_rounded, &place, found_[rate] + 1,
+        per_second ? "@ is %, which does not fit exactly; it is rounded"
+                   : "@ is % tokens in % seconds, which does not fit exactly; it is rounded",
+        tokens, seconds);
   }
   return limit;
 }
@@ -327,7 +319,7 @@ class SetReader : public Reader {
 
 void SetReader::read() {
   constexpr std::uint32_t root = 0;
-  if (!expect(refused_, Kind::object, nullptr, root, "the document", "an object")) return;
+  if (!expect(refused_, Kind::object, nullptr, root, "the document is %; it must be an object")) return;
 
   // Clients may stand before the tiers that they are assigned to.
   for (std::uint32_t name = first_member(root); name < end_of_members(root); name = next_member(name)) {
@@ -342,17 +334,17 @@ void SetReader::read() {
       const std::optional<Policy> policy = PolicyReader(*this, refused_, set_.warnings, path, value).read();
       if (policy) set_.default_policy = *policy;
     } else if (path.name == "tiers") {
-      if (expect(refused_, Kind::object, &path, value, path.name, "an object")) read_tiers(value, path);
+      if (expect(refused_, Kind::object, &path, value, "@ is %; it must be an object")) read_tiers(value, path);
     } else if (path.name == "clients") {
-      if (expect(refused_, Kind::object, &path, value, path.name, "an object")) read_clients(value, path);
+      if (expect(refused_, Kind::object, &path, value, "@ is %; it must be an object")) read_clients(value, path);
     } else {
       add(refused_, ErrorCode::unknown_member, &path, name,
-          {document_.source(name), " is not a member of a policy document, which has default, tiers and clients"});
+          "% is not a member of a policy document, which has default, tiers and clients", name);
     }
     if (report_.starved()) return;
   }
   if (!has_default) {
-    add(refused_, ErrorCode::missing_member, nullptr, root, {"default is missing; a policy document must have one"});
+    add(refused_, ErrorCode::missing_member, nullptr, root, "default is missing; a policy document must have it");
   }
 }
 
@@ -383,18 +375,20 @@ void SetReader::read_clients(std::uint32_t object, const Path& path) {
     bytes += 2 * allocation_overhead;
   }
   if (!report_.available(bytes)) return;
-  set_.clients.reserve(count);
-
+  set_.clients.resize(count);
+  ClientTier* assignment = set_.clients.data();
   for (std::uint32_t name = first_member(object); name < end_of_members(object); name = next_member(name)) {
     if (report_.starved()) return;
     const std::uint32_t value = name + 1;
     const Path client{&path, document_[name].text};
-    if (!expect(refused_, Kind::string, &client, value, document_.source(name), "the name of a tier")) continue;
+    if (!expect(refused_, Kind::string, &client, value, "a client's tier is %; it must be a string")) continue;
     const std::string_view tier = document_[value].text;
-    set_.clients.push_back(ClientTier{std::string(client.name), std::string(tier)});
+    assignment->client = client.name;
+    assignment->tier = tier;
+    ++assignment;
     if (set_.find(tier) == nullptr) {
-      add(tolerated_, ErrorCode::unknown_tier, &client, value,
-          {document_.source(name), " is assigned to ", document_.source(value), ", a tier that is not there"});
+      add(tolerated_, ErrorCode::unknown_tier, &client, value, "% is assigned to %, a tier that is not there", name,
+          value);
     }
   }
 }
@@ -402,26 +396,22 @@ void SetReader::read_clients(std::uint32_t object, const Path& path) {
 }  // namespace
 
 Result<PolicySet, std::vector<Error>> PolicySet::from_json(std::string_view text, bool strict) {
-  PolicySet set;
-  Errors errors;
-  bool starved = false;
+  Report report(text);
   {
-    Report report(text);
+    PolicySet set;
+    Errors errors;
     Document document;
     if (document.read(text, report, errors)) SetReader(document, report, set, errors, strict).read();
-    starved = report.starved();
+    if (!report.starved()) {
+      if (!errors.empty()) return {std::move(errors)};
+      return {std::move(set)};
+    }
   }
-  if (starved) {
-    // What was found so far goes first: this needs memory too.
-    set = {};
-    errors = {};
-    Error error;
-    error.code = ErrorCode::out_of_memory;
-    error.message = "the policy document does not fit into memory";
-    errors.push_back(std::move(error));
-  }
-  if (!errors.empty()) return {std::move(errors)};
-  return {std::move(set)};
+  // All that was found is gone by now, and has left memory for this.
+  Errors errors(1);
+  errors[0].code = ErrorCode::out_of_memory;
+  errors[0].message = "the policy document does not fit into memory";
+  return {std::move(errors)};
 }
 
 const Tier* PolicySet::find(std::string_view name) const noexcept {

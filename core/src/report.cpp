@@ -103,30 +103,38 @@ Position Report::position(std::size_t offset) noexcept {
 }
 
 void Report::add(std::vector<Error>& errors, ErrorCode code, const Path* path, std::size_t offset,
-                 std::initializer_list<std::string_view> sentence) {
+                 std::string_view sentence, const std::string_view* values) {
   const std::size_t path_size = pointer_size(path);
-  std::size_t message_size = 0;
-  for (const std::string_view piece : sentence) message_size += piece.size();
+  std::size_t message_size = sentence.size();
+  const std::string_view* value = values;
+  for (const char c : sentence) {
+    if (c == '%') message_size += (value++)->size();
+    if (c == '@') message_size += path->name.size();
+  }
   const std::size_t size = sizeof(Error) + path_size + message_size + 2 * allocation_overhead;
   bytes_ += size;
   if (bytes_ > most_bytes) starved_ = true;
-  if (!available(size)) return;
-  if (errors.size() == errors.capacity()) {
-    const std::size_t room = std::max(std::size_t{4}, 2 * errors.capacity());
-    if (!available(room * sizeof(Error) + size + allocation_overhead)) return;
-    errors.reserve(room);
-  }
+  // The list may have to move to twice its room.
+  const std::size_t move = errors.size() == errors.capacity() ? (2 * errors.size() + 1) * sizeof(Error) : 0;
+  if (!available(size + move)) return;
 
-  Error error;
+  Error& error = errors.emplace_back();
   error.code = code;
   error.message.reserve(message_size);
-  for (const std::string_view piece : sentence) error.message += piece;
+  for (const char c : sentence) {
+    if (c == '%') {
+      error.message += *values++;
+    } else if (c == '@') {
+      error.message += path->name;
+    } else {
+      error.message += c;
+    }
+  }
   error.path.reserve(path_size);
   append_pointer(error.path, path);
   const Position at = position(offset);
   error.line = at.line;
   error.column = at.column;
-  errors.push_back(std::move(error));
 }
 
 }  // namespace tierlimit

@@ -56,9 +56,14 @@ class Report {
   /// The text stays with the caller.
   explicit Report(std::string_view text) noexcept : text_(text) {}
 
-  /// Appends to `errors` what was found at `offset`, with `sentence` joined to its message.
-  void add(std::vector<Error>& errors, ErrorCode code, const Path* path, std::size_t offset,
-           std::initializer_list<std::string_view> sentence);
+  /// Appends to `errors` what was found at `offset`. In the sentence each % stands for the next of the values and @ for
+  /// the name that the path ends with.
+  void add(std::vector<Error>& errors, ErrorCode code, const Path* path, std::size_t offset, std::string_view sentence,
+           const std::string_view* values);
+  void add(std::vector<Error>& errors, ErrorCode code, const Path* path, std::size_t offset, std::string_view sentence,
+           std::initializer_list<std::string_view> values) {
+    add(errors, code, path, offset, sentence, values.begin());
+  }
 
   [[nodiscard]] Position position(std::size_t offset) noexcept;
 

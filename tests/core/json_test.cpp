@@ -184,10 +184,16 @@ TEST_CASE("Errors carry a JSON Pointer", "[json]") {
   const Path outer{nullptr, "a/b~c", 0};
   const Path element{&outer, {}, 12};
   const Path inner{&element, "", 0};
-  report.add(errors, ErrorCode::syntax, &inner, 0, {"one ", Digits(0), " ", Digits(4294967295)});
-  REQUIRE(errors.size() == 1);
+  report.add(errors, ErrorCode::syntax, &inner, 0, "%, %.", {Digits(0), Digits(4294967295)});
+  report.add(errors, ErrorCode::syntax, &outer, 0, "@ is %", {"100 %"});
+  report.add(errors, ErrorCode::syntax, nullptr, 0, "nothing", {});
+  REQUIRE(errors.size() == 3);
   CHECK(errors[0].path == "/a~1b~0c/12/");
-  CHECK(errors[0].message == "one 0 4294967295");
+  CHECK(errors[0].message == "0, 4294967295.");
+  CHECK(errors[1].path == "/a~1b~0c");
+  CHECK(errors[1].message == "a/b~c is 100 %");
+  CHECK(errors[2].path.empty());
+  CHECK(errors[2].message == "nothing");
 }
 
 TEST_CASE("An excerpt is cut between characters", "[json]") {
