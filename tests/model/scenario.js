@@ -285,18 +285,15 @@ class Scenario {
   }
 }
 
-/** A string as JSON, with some characters escaped that need not be. */
+/** A string as JSON with every character escaped that is not plain ASCII, and some that need not be. */
 function spelled(random, text) {
-  const units = Array.from({ length: text.length }, (_, index) => text.charCodeAt(index));
-  const escaped = (unit) => '\\u' + unit.toString(16).padStart(4, '0');
-  // Either half of a pair or both would be as good, but a text in UTF-8 cannot hold one half.
-  return `"${units
-    .map((unit) =>
-      unit < 0x20 || unit > 0x7e || unit === 0x22 || unit === 0x5c || random.chance(0.3)
-        ? escaped(unit)
-        : String.fromCharCode(unit),
-    )
-    .join('')}"`;
+  const spell = (_, index) => {
+    const unit = text.charCodeAt(index);
+    const isPlain = unit >= 0x20 && unit <= 0x7e && text[index] !== '"' && text[index] !== '\\';
+    if (isPlain && random.chance(0.7)) return text[index];
+    return '\\u' + unit.toString(16).padStart(4, '0');
+  };
+  return `"${Array.from({ length: text.length }, spell).join('')}"`;
 }
 
 /**
