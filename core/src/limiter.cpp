@@ -37,7 +37,8 @@ Error explain(const Judgement& judgement, std::uint64_t cost, std::int64_t now) 
                      "the cost is " + std::to_string(cost) + "; it must be a whole number from 1 to 9007199254740991");
     case Judgement::Status::not_seeded:
       return failure(ErrorCode::not_seeded, "the limiter has no secret yet: seed it before the first decision");
-    default: return failure(ErrorCode::no_policies, "no policy document is in force");
+    default:
+      return failure(ErrorCode::no_policies, "no policy document is in force");
   }
 }
 
@@ -124,7 +125,8 @@ Judgement TierLimiter::stepped(Judgement judgement, const Slot* slot, std::uint6
     judgement.state = slot->state;
     return judgement;
   }
-  const BucketState before = slot != nullptr ? state_under(*slot, *judgement.limit) : full_bucket(*judgement.limit, now);
+  const BucketState before =
+      slot != nullptr ? state_under(*slot, *judgement.limit) : full_bucket(*judgement.limit, now);
   const Outcome outcome = step(*judgement.limit, before, now, cost);
   judgement.state = outcome.state;
   switch (outcome.verdict) {
@@ -132,9 +134,15 @@ Judgement TierLimiter::stepped(Judgement judgement, const Slot* slot, std::uint6
       judgement.status = Judgement::Status::admitted;
       judgement.reason = Reason::ok;
       break;
-    case Outcome::Verdict::exhausted: judgement.reason = Reason::exhausted; break;
-    case Outcome::Verdict::cost_exceeds_capacity: judgement.reason = Reason::cost_exceeds_capacity; break;
-    case Outcome::Verdict::never_refills: judgement.reason = Reason::never_refills; break;
+    case Outcome::Verdict::exhausted:
+      judgement.reason = Reason::exhausted;
+      break;
+    case Outcome::Verdict::cost_exceeds_capacity:
+      judgement.reason = Reason::cost_exceeds_capacity;
+      break;
+    case Outcome::Verdict::never_refills:
+      judgement.reason = Reason::never_refills;
+      break;
   }
   return judgement;
 }
@@ -208,15 +216,19 @@ Decision TierLimiter::describe(const Judgement& judgement, std::uint64_t cost) c
   decision.reset = known(time_until(limit, judgement.state.balance, limit.full));
   if (judgement.has_tier) decision.tier = tier_name(judgement.tier);
   switch (judgement.reason) {
-    case Reason::ok: decision.retry = 0; break;
+    case Reason::ok:
+      decision.retry = 0;
+      break;
     case Reason::exhausted:
       // The price is at most `full`: a cost above the capacity has a reason of its own.
-      decision.retry =
-          known(time_until(limit, judgement.state.balance, static_cast<std::int64_t>(cost) * limit.unit));
+      decision.retry = known(time_until(limit, judgement.state.balance, static_cast<std::int64_t>(cost) * limit.unit));
       break;
-    case Reason::table_full: decision.retry = known(judgement.wait); break;
+    case Reason::table_full:
+      decision.retry = known(judgement.wait);
+      break;
     case Reason::cost_exceeds_capacity:
-    case Reason::never_refills: break;
+    case Reason::never_refills:
+      break;
   }
   return decision;
 }
@@ -236,19 +248,19 @@ LimiterStats TierLimiter::stats() const {
 
 // ---- Remembering and forgetting ------------------------------------------------------------------------------------
 
-void TierLimiter::use(Slot& slot, std::uint32_t definition) {
+void TierLimiter::use(Slot& slot, std::uint32_t definition) noexcept {
   if (slot.definition == definition) return;
   ++definitions_[definition].users;
   if (slot.definition != 0) release(slot.definition);
   slot.definition = definition;
 }
 
-void TierLimiter::forget(Slot& slot) {
+void TierLimiter::forget(Slot& slot) noexcept {
   release(slot.definition);
   table_.erase(slot);
 }
 
-void TierLimiter::release(std::uint32_t definition) {
+void TierLimiter::release(std::uint32_t definition) noexcept {
   Definition& released = definitions_[definition];
   if (--released.users != 0) return;
   if (released.tier != no_tier) directory_.release(released.tier);
@@ -275,7 +287,7 @@ std::uint64_t TierLimiter::time_to_full(const Slot& slot, std::int64_t now) cons
   return longest;
 }
 
-void TierLimiter::sweep(std::int64_t now) {
+void TierLimiter::sweep(std::int64_t now) noexcept {
   for (int i = 0; i < slots_swept_per_decision; ++i) {
     Slot& slot = table_.at(sweep_at_);
     if (slot.definition != 0 && time_to_full(slot, now) == 0) {
@@ -313,7 +325,7 @@ bool TierLimiter::turned_away(const Candidate& candidate) const noexcept {
 }
 
 // A slot for a client that has none, at the expense of the candidate.
-Slot* TierLimiter::make_room(const Fingerprint& client, const Candidate& candidate, std::int64_t now) {
+Slot* TierLimiter::make_room(const Fingerprint& client, const Candidate& candidate, std::int64_t now) noexcept {
   Slot& slot = *candidate.slot;
   if (options_.sweep && candidate.wait == 0) {
     ++stats_.swept;
@@ -366,6 +378,8 @@ std::uint32_t TierLimiter::define(TierId tier, std::uint32_t present, const Limi
     if (unused_definitions_.empty()) {
       unused_definitions_.push_back(static_cast<std::uint32_t>(definitions_.size()));
       definitions_.emplace_back();
+      // Decisions give limits back, and must not need memory for it.
+      unused_definitions_.reserve(definitions_.capacity());
     }
     present = unused_definitions_.back();
     unused_definitions_.pop_back();

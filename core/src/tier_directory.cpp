@@ -70,6 +70,7 @@ TierId TierDirectory::acquire(std::string_view name) {
     if (unused_.empty()) {
       unused_.push_back(static_cast<TierId>(entries_.size()));
       entries_.emplace_back();
+      unused_.reserve(entries_.capacity());
     }
     tier = unused_.back();
     unused_.pop_back();
@@ -80,7 +81,7 @@ TierId TierDirectory::acquire(std::string_view name) {
   return *tier;
 }
 
-void TierDirectory::release(TierId tier) {
+void TierDirectory::release(TierId tier) noexcept {
   TierEntry& entry = entries_[tier];
   if (--entry.users != 0) return;
   by_name_.erase(by_name_.begin() + static_cast<std::ptrdiff_t>(place_of(entry.name)));

@@ -123,6 +123,16 @@ constexpr const char* tiered = R"({
   "clients": {"acme": "pro", "lost": "nowhere", "damaged": "broken"}
 })";
 
+// Bytes allocated, where that can be told (not under AddressSanitizer, which has an allocator of its own).
+std::size_t heap() {
+#ifdef TIERLIMIT_TEST_HEAP
+  const auto info = mallinfo2();
+  return info.uordblks + info.hblkhd;
+#else
+  return 0;
+#endif
+}
+
 std::string one_limit(const std::string& capacity, const std::string& per_second) {
   return R"({"default": {"capacity": )" + capacity + R"(, "refillPerSecond": )" + per_second + "}}";
 }
@@ -298,11 +308,11 @@ TEST_CASE("limiter: clocks that alternate make no tokens") {
 
 TEST_CASE("limiter: a denial keeps the time too, so an earlier reading after it is an error") {
   Host host(five_a_second);
-  CHECK(host.take("acme", 0, 5));
-  CHECK_FALSE(host.take("acme", 500'000));
-  CHECK(error(host.limiter.check({"acme"}, 499'999)).code == ErrorCode::clock);
-  host.peek("acme", 900'000);
-  CHECK_FALSE(host.take("acme", 600'000));
+  CHECK(host.take("acme", second, 5));
+  CHECK_FALSE(host.take("acme", second + 500'000));
+  CHECK(error(host.limiter.check({"acme"}, second + 499'999)).code == ErrorCode::clock);
+  host.peek("acme", second + 900'000);
+  CHECK_FALSE(host.take("acme", second + 600'000));
 }
 
 TEST_CASE("limiter: readings within 2^53 microseconds are good") {
@@ -432,21 +442,22 @@ TEST_CASE("limiter: a cost is a whole number from 1 to 2^53-1") {
 // ---- Policies that change ------------------------------------------------------------------------------------------
 
 TEST_CASE("limiter: idle time accrues at the rate and up to the capacity now in force") {
+  constexpr std::int64_t start = 1'000 * second;
   Host host(one_limit("100", "1"));
-  REQUIRE(host.take("acme", 0, 100));
+  REQUIRE(host.take("acme", start, 100));
   host.load(one_limit("100", "5"));
-  CHECK(host.tokens("acme", 10 * second) == 50);
+  CHECK(host.tokens("acme", start + 10 * second) == 50);
   host.load(one_limit("40", "5"));
-  CHECK(host.tokens("acme", 10 * second) == 40);
+  CHECK(host.tokens("acme", start + 10 * second) == 40);
   host.load(one_limit("1000", "1000"));
   host.load(one_limit("100", "1"));
-  CHECK(host.tokens("acme", 10 * second) == 10);  // what was in force between two decisions never was
+  CHECK(host.tokens("acme", start + 10 * second) == 10);  // what was in force between two decisions never was
 
   // A decision settles what went before, a denial as well.
-  CHECK_FALSE(host.take("acme", 10 * second, 50));
+  CHECK_FALSE(host.take("acme", start + 10 * second, 50));
   host.load(one_limit("100", "5"));
-  CHECK(host.tokens("acme", 10 * second) == 10);
-  CHECK(host.tokens("acme", 12 * second) == 20);
+  CHECK(host.tokens("acme", start + 10 * second) == 10);
+  CHECK(host.tokens("acme", start + 12 * second) == 20);
 }
 
 TEST_CASE("limiter: a raised capacity gives nothing, though idle time may fill it") {
@@ -587,13 +598,6 @@ TEST_CASE("limiter: every bucket remembers the limit that last judged it") {
 }
 
 TEST_CASE("limiter: ten thousand revisions take no more memory than a few") {
-  const auto heap = [] {
-#ifdef TIERLIMIT_TEST_HEAP
-    return mallinfo2().uordblks;
-#else
-    return std::size_t{0};
-#endif
-  };
   Host host(one_limit("5", "0"));
   REQUIRE(host.take("sleeper", 0, 3));
   const auto reload = [&](int from, int to) {
@@ -615,6 +619,28 @@ TEST_CASE("limiter: ten thousand revisions take no more memory than a few") {
   CHECK(heap() < before + 64 * 1024);
   CHECK(host.tokens("sleeper", 10'000) == 2);
   CHECK(host.limiter.revision() == 10'001);
+}
+
+TEST_CASE("limiter: a decision on a known client takes no memory, so that it never fails for want of it") {
+  constexpr int revisions = 500;
+  Host host(five_a_second, {.sweep = false});
+  for (int i = 0; i < revisions; ++i) {
+    const std::string number = std::to_string(i);
+    const std::string tier = "tier " + number;
+    host.load(R"({"default": {"capacity": 1)" + number + R"(, "refillPerSecond": 1},
+                  "tiers": {")" + tier + R"(": {"capacity": 2, "refillPerSecond": 1}}})");
+    REQUIRE(host.take(number, 0));
+    REQUIRE(host.take("in " + tier, 0, 1, tier));
+  }
+  host.load(five_a_second);
+  const std::size_t before = heap();
+  bool admitted = true;
+  for (int i = 0; i < revisions; ++i) {
+    const std::string number = std::to_string(i);
+    admitted = host.take(number, second) && host.take("in tier " + number, second) && admitted;
+  }
+  CHECK(heap() == before);
+  CHECK(admitted);
 }
 
 // ---- Tiers ---------------------------------------------------------------------------------------------------------

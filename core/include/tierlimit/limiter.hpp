@@ -30,7 +30,7 @@ struct LimiterOptions {
     deny,   ///< Refuse the new client with `Reason::table_full`.
   };
 
-  std::uint32_t max_clients = 262'144;     ///< Buckets remembered at the same time, at least 8.
+  std::uint32_t max_clients = 262'144;    ///< Buckets remembered at the same time, at least 8.
   std::uint64_t max_bytes = 48ULL << 20;  ///< Memory for buckets in bytes, at least 1024; whichever bound comes first.
   OnFull on_full = OnFull::evict;
   bool strict = false;  ///< Refuse a policy document for what would otherwise be listed as rejected.
@@ -39,8 +39,8 @@ struct LimiterOptions {
 
 /// One request.
 struct Request {
-  std::string_view client;   ///< Any bytes; two different strings are two clients.
-  std::uint64_t cost = 1;    ///< Whole tokens, 1 to `max_cost`.
+  std::string_view client;  ///< Any bytes; two different strings are two clients.
+  std::uint64_t cost = 1;   ///< Whole tokens, 1 to `max_cost`.
   /// The tier for this request alone. nullopt: as assigned by `set_tier`, else by the document, else the default.
   std::optional<std::string_view> tier = std::nullopt;
 };
@@ -59,23 +59,23 @@ struct Judgement {
   Reason reason = Reason::ok;
   Fallback fallback = Fallback::none;
   bool has_tier = false;
-  TierId tier = 0;         ///< When `has_tier`.
+  TierId tier = 0;               ///< When `has_tier`.
   const Limit* limit = nullptr;  ///< What judged. Null on errors. Good until the limiter's next call.
-  BucketState state;       ///< After this decision. On a clock error: as it is.
-  std::uint64_t wait = 0;  ///< Of a full table: microseconds until there may be room, 2^64-1 for never.
+  BucketState state;             ///< After this decision. On a clock error: as it is.
+  std::uint64_t wait = 0;        ///< Of a full table: microseconds until there may be room, 2^64-1 for never.
 };
 
 /// What a limiter has done and holds.
 struct LimiterStats {
   std::uint32_t buckets = 0;
-  std::uint64_t bytes = 0;            ///< Memory that the buckets take.
-  std::size_t assignments = 0;        ///< Clients that `set_tier` has put into a tier.
+  std::uint64_t bytes = 0;      ///< Memory that the buckets take.
+  std::size_t assignments = 0;  ///< Clients that `set_tier` has put into a tier.
   std::uint64_t allowed = 0;
   std::uint64_t denied = 0;
-  std::uint64_t evictions = 0;        ///< Buckets forgotten for want of room before they were full.
-  double evicted_tokens = 0;          ///< Tokens that those clients have got back by it.
-  std::uint64_t swept = 0;            ///< Buckets forgotten because they were full.
-  std::uint64_t table_full = 0;       ///< Denials for want of room; also counted in `denied`.
+  std::uint64_t evictions = 0;   ///< Buckets forgotten for want of room before they were full.
+  double evicted_tokens = 0;     ///< Tokens that those clients have got back by it.
+  std::uint64_t swept = 0;       ///< Buckets forgotten because they were full.
+  std::uint64_t table_full = 0;  ///< Denials for want of room; also counted in `denied`.
 };
 
 /// Decides for every request whether its client may proceed.
@@ -161,17 +161,17 @@ class TierLimiter {
   [[nodiscard]] Candidate first_to_go(const Fingerprint& client, std::int64_t now) const noexcept;
   [[nodiscard]] bool turned_away(const Candidate& candidate) const noexcept;
   [[nodiscard]] Judgement table_full(Judgement judgement, const Candidate& candidate, std::int64_t now) const noexcept;
-  [[nodiscard]] Slot* make_room(const Fingerprint& client, const Candidate& candidate, std::int64_t now);
-  void forget(Slot& slot);
-  void use(Slot& slot, std::uint32_t definition);
+  [[nodiscard]] Slot* make_room(const Fingerprint& client, const Candidate& candidate, std::int64_t now) noexcept;
+  void forget(Slot& slot) noexcept;
+  void use(Slot& slot, std::uint32_t definition) noexcept;
   [[nodiscard]] std::uint64_t time_to_full(const Slot& slot, std::int64_t now) const noexcept;
-  void sweep(std::int64_t now);
+  void sweep(std::int64_t now) noexcept;
 
   [[nodiscard]] TierId acquire_tier(std::string_view name);
   [[nodiscard]] std::uint32_t define(TierId tier, std::uint32_t present, const Limit& limit);
   [[nodiscard]] std::size_t room_to_install(const PolicySet& policies) const noexcept;
   void install(PolicySet&& policies);
-  void release(std::uint32_t definition);
+  void release(std::uint32_t definition) noexcept;
 
   LimiterOptions options_;
   std::optional<Secret> secret_;

@@ -92,8 +92,8 @@ class TierDirectory {
 
   /// Counts one more user of the name.
   TierId acquire(std::string_view name);
-  /// Counts one user less; the number of a name that nobody uses may come to stand for another.
-  void release(TierId tier);
+  /// Counts one user less; the number of a name that nobody uses may come to stand for another. Takes no memory.
+  void release(TierId tier) noexcept;
 
   /// Puts a client into a tier that is acquired for it, or with nullopt back where the document has it.
   void assign(std::string_view client, std::optional<TierId> tier);
