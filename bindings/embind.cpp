@@ -94,9 +94,7 @@ class Limiter {
     limiter_.seed({std::uint64_t{b} << 32 | a, std::uint64_t{d} << 32 | c});
   }
 
-  val set_tier(const std::string& client, const std::string& tier) {
-    return assigned(limiter_.set_tier(client, tier));
-  }
+  val set_tier(const std::string& client, const std::string& tier) { return assigned(limiter_.set_tier(client, tier)); }
   val clear_tier(const std::string& client) { return assigned(limiter_.set_tier(client, std::nullopt)); }
 
   val allow(const std::string& client, double cost, double now_ms) {

@@ -33,8 +33,8 @@ constexpr std::int32_t unknown_tier = -2;
 struct Answer {
   double limit;
   double remaining;
-  double retry_ms;  // -1: never
-  double reset_ms;  // -1: never
+  double retry_ms;    // -1: never
+  double reset_ms;    // -1: never
   double touched_ms;  // only after a clock error
   std::int32_t reason;
   std::int32_t fallback;

@@ -66,12 +66,18 @@ mergeInto(LibraryManager.library, {
 
   // As WTF-8: UTF-8 that also has a form for a lone surrogate, so that different strings stay different. On the wire: the
   // length, then the bytes. Embind registers a string of unsigned char beside, which nobody uses.
-  _embind_register_std_string__deps: ['$register', '$checked', '$registeredTypes', 'malloc', 'free'],
+  _embind_register_std_string__deps: [
+    '$register',
+    '$checked',
+    '$registeredTypes',
+    'malloc',
+    'free',
+  ],
   _embind_register_std_string: function (type) {
     var fromWireType = (pointer) => {
       var text = '';
       var at = pointer + 4;
-      for (var end = at + HEAPU32[pointer >> 2]; at < end; ) {
+      for (var end = at + HEAPU32[pointer >> 2]; at < end;) {
         var point = HEAPU8[at++];
         var more = point < 0xc0 ? 0 : point < 0xe0 ? 1 : point < 0xf0 ? 2 : 3;
         if (more) point &= 0x3f >> more;

@@ -2,7 +2,6 @@
 #include "fraction.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "wide.hpp"
 
@@ -118,7 +117,7 @@ std::optional<SmallFraction> closest_below(const Fraction& value, std::uint64_t 
     Natural rest = below;
     const std::uint64_t up = rest.divide(above);
     if (up <= room) {
-      below = std::move(rest);
+      below = rest;
     } else {
       Natural taken = above;
       taken.multiply_wide(room);
@@ -137,7 +136,7 @@ std::optional<SmallFraction> closest_below(const Fraction& value, std::uint64_t 
       rest = below;
     }
     if (down > steps_within_bounds(high, low)) break;
-    above = std::move(rest);
+    above = rest;
     high.numerator += down * low.numerator;
     high.denominator += down * low.denominator;
   }

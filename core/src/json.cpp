@@ -117,7 +117,7 @@ class Scratch {
 
   [[nodiscard]] bool allocate(std::size_t text_size) noexcept {
     // The longest string with its closing NUL, and what an open container takes.
-    size_ = text_size + 1 + (max_depth + 1) * 2 * sizeof(rapid::SizeType);
+    size_ = text_size + 1 + std::size_t{max_depth + 1} * 2 * sizeof(rapid::SizeType);
     return memory_.allocate(size_);
   }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
@@ -286,26 +286,16 @@ rapid::ParseResult run(Source& source, Handler& handler, Scratch& scratch) {
 std::string_view expectation(rapid::ParseErrorCode code) noexcept {
   switch (code) {
     case rapid::kParseErrorNone:  // a NUL
-    case rapid::kParseErrorDocumentRootNotSingular:
-      return "expected nothing after the document";
-    case rapid::kParseErrorDocumentEmpty:
-      return "expected a policy document";
-    case rapid::kParseErrorObjectMissName:
-      return "expected a member name in double quotes";
-    case rapid::kParseErrorObjectMissColon:
-      return "expected a colon after the member name";
-    case rapid::kParseErrorObjectMissCommaOrCurlyBracket:
-      return "expected a comma or }";
-    case rapid::kParseErrorArrayMissCommaOrSquareBracket:
-      return "expected a comma or ]";
-    case rapid::kParseErrorStringUnicodeEscapeInvalidHex:
-      return "expected four hexadecimal digits after \\u";
-    case rapid::kParseErrorStringEscapeInvalid:
-      return "expected a character or an escape that JSON has";
-    case rapid::kParseErrorStringMissQuotationMark:
-      return "expected the double quote that ends the string";
-    default:
-      return "expected a value";
+    case rapid::kParseErrorDocumentRootNotSingular: return "expected nothing after the document";
+    case rapid::kParseErrorDocumentEmpty: return "expected a policy document";
+    case rapid::kParseErrorObjectMissName: return "expected a member name in double quotes";
+    case rapid::kParseErrorObjectMissColon: return "expected a colon after the member name";
+    case rapid::kParseErrorObjectMissCommaOrCurlyBracket: return "expected a comma or }";
+    case rapid::kParseErrorArrayMissCommaOrSquareBracket: return "expected a comma or ]";
+    case rapid::kParseErrorStringUnicodeEscapeInvalidHex: return "expected four hexadecimal digits after \\u";
+    case rapid::kParseErrorStringEscapeInvalid: return "expected a character or an escape that JSON has";
+    case rapid::kParseErrorStringMissQuotationMark: return "expected the double quote that ends the string";
+    default: return "expected a value";
   }
 }
 

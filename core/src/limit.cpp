@@ -76,8 +76,8 @@ std::optional<Limit> fit_nearest(const SmallFraction& capacity, const RateForms&
     const std::optional<SmallFraction> closest = closest_below(scaled, max_term / capacity.numerator);
     if (!closest) return std::nullopt;
     const std::uint64_t common = std::gcd(closest->numerator, capacity.denominator);
-    limit = fit(capacity, SmallFraction{closest->numerator / common,
-                                        closest->denominator * (capacity.denominator / common)});
+    limit = fit(capacity,
+                SmallFraction{closest->numerator / common, closest->denominator * (capacity.denominator / common)});
   }
   if (limit) limit->rounded = Limit::Rounded::rate;
   return limit;

@@ -37,8 +37,7 @@ Error explain(const Judgement& judgement, std::uint64_t cost, std::int64_t now) 
                      "the cost is " + std::to_string(cost) + "; it must be a whole number from 1 to 9007199254740991");
     case Judgement::Status::not_seeded:
       return failure(ErrorCode::not_seeded, "the limiter has no secret yet: seed it before the first decision");
-    default:
-      return failure(ErrorCode::no_policies, "no policy document is in force");
+    default: return failure(ErrorCode::no_policies, "no policy document is in force");
   }
 }
 
@@ -134,15 +133,9 @@ Judgement TierLimiter::stepped(Judgement judgement, const Slot* slot, std::uint6
       judgement.status = Judgement::Status::admitted;
       judgement.reason = Reason::ok;
       break;
-    case Outcome::Verdict::exhausted:
-      judgement.reason = Reason::exhausted;
-      break;
-    case Outcome::Verdict::cost_exceeds_capacity:
-      judgement.reason = Reason::cost_exceeds_capacity;
-      break;
-    case Outcome::Verdict::never_refills:
-      judgement.reason = Reason::never_refills;
-      break;
+    case Outcome::Verdict::exhausted: judgement.reason = Reason::exhausted; break;
+    case Outcome::Verdict::cost_exceeds_capacity: judgement.reason = Reason::cost_exceeds_capacity; break;
+    case Outcome::Verdict::never_refills: judgement.reason = Reason::never_refills; break;
   }
   return judgement;
 }
@@ -191,9 +184,13 @@ Judgement TierLimiter::preview(std::string_view client, TierChoice tier, std::ui
   std::uint32_t definition = 0;
   const Slot* const slot = table_.find(fingerprint);
   judgement = stepped(look_up(fingerprint, tier, cost, definition), slot, cost, now);
-  if (judgement.status != Judgement::Status::admitted || slot != nullptr || table_.has_room()) return judgement;
-  const Candidate candidate = first_to_go(fingerprint, now);
-  return turned_away(candidate) ? table_full(judgement, candidate, now) : judgement;
+  if (judgement.status != Judgement::Status::admitted) return judgement;
+  if (slot == nullptr && !table_.has_room()) {
+    const Candidate candidate = first_to_go(fingerprint, now);
+    if (turned_away(candidate)) return table_full(judgement, candidate, now);
+  }
+  judgement.state.balance += static_cast<std::int64_t>(cost) * judgement.limit->unit;  // The step charged it.
+  return judgement;
 }
 
 Judgement TierLimiter::table_full(Judgement judgement, const Candidate& candidate, std::int64_t now) const noexcept {
@@ -216,19 +213,14 @@ Decision TierLimiter::describe(const Judgement& judgement, std::uint64_t cost) c
   decision.reset = known(time_until(limit, judgement.state.balance, limit.full));
   if (judgement.has_tier) decision.tier = tier_name(judgement.tier);
   switch (judgement.reason) {
-    case Reason::ok:
-      decision.retry = 0;
-      break;
+    case Reason::ok: decision.retry = 0; break;
     case Reason::exhausted:
       // The price is at most `full`: a cost above the capacity has a reason of its own.
       decision.retry = known(time_until(limit, judgement.state.balance, static_cast<std::int64_t>(cost) * limit.unit));
       break;
-    case Reason::table_full:
-      decision.retry = known(judgement.wait);
-      break;
+    case Reason::table_full: decision.retry = known(judgement.wait); break;
     case Reason::cost_exceeds_capacity:
-    case Reason::never_refills:
-      break;
+    case Reason::never_refills: break;
   }
   return decision;
 }

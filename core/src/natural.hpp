@@ -43,7 +43,7 @@ class Natural {
   void halve() noexcept;
 
   std::array<std::uint32_t, 96> limbs_;  // least significant first
-  std::size_t size_ = 0;                  // limbs in use; the last one is not zero
+  std::size_t size_ = 0;                 // limbs in use; the last one is not zero
 };
 
 }  // namespace tierlimit

@@ -9,9 +9,8 @@ BucketState full_bucket(const Limit& limit, std::int64_t now) noexcept { return 
 
 std::int64_t move_balance(std::int64_t balance, const Limit& from, const Limit& to) noexcept {
   if (from.unit == to.unit) return balance < to.full ? balance : to.full;
-  const std::uint64_t moved =
-      multiply_divide(static_cast<std::uint64_t>(balance), static_cast<std::uint64_t>(to.unit),
-                      static_cast<std::uint64_t>(from.unit));
+  const std::uint64_t moved = multiply_divide(static_cast<std::uint64_t>(balance), static_cast<std::uint64_t>(to.unit),
+                                              static_cast<std::uint64_t>(from.unit));
   const auto full = static_cast<std::uint64_t>(to.full);
   return static_cast<std::int64_t>(moved < full ? moved : full);
 }

@@ -628,7 +628,8 @@ TEST_CASE("limiter: a decision on a known client takes no memory, so that it nev
     const std::string number = std::to_string(i);
     const std::string tier = "tier " + number;
     host.load(R"({"default": {"capacity": 1)" + number + R"(, "refillPerSecond": 1},
-                  "tiers": {")" + tier + R"(": {"capacity": 2, "refillPerSecond": 1}}})");
+                  "tiers": {")" +
+              tier + R"(": {"capacity": 2, "refillPerSecond": 1}}})");
     REQUIRE(host.take(number, 0));
     REQUIRE(host.take("in " + tier, 0, 1, tier));
   }

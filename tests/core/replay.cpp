@@ -115,18 +115,12 @@ class Replay {
     using Status = tierlimit::Judgement::Status;
     const auto judgement = limiter_.judge(request.client, choice(request), request.cost, *now);
     switch (judgement.status) {
-      case Status::admitted:
-        return "allow 1";
-      case Status::denied:
-        return "allow 0";
-      case Status::clock:
-        return clock(now_ms, judgement);
-      case Status::invalid_cost:
-        return "invalid-cost";
-      case Status::no_policies:
-        return "no-policies";
-      case Status::not_seeded:
-        return "not-seeded";
+      case Status::admitted: return "allow 1";
+      case Status::denied: return "allow 0";
+      case Status::clock: return clock(now_ms, judgement);
+      case Status::invalid_cost: return "invalid-cost";
+      case Status::no_policies: return "no-policies";
+      case Status::not_seeded: return "not-seeded";
     }
     fail("a judgement without a status");
   }

@@ -52,10 +52,8 @@ Limit random_limit(Random& random) {
 
 std::int64_t random_balance(Random& random, const Limit& limit) {
   switch (random.below(4)) {
-    case 0:
-      return limit.full;
-    case 1:
-      return 0;
+    case 0: return limit.full;
+    case 1: return 0;
     default:
       return static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(limit.full) + 1) >> random.below(63));
   }

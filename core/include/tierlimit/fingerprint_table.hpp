@@ -12,8 +12,8 @@
 
 namespace tierlimit {
 
-/// 96 bits that stand for a client's name: SipHash-1-3 under the limiter's secret. Two names of a million share one with
-/// a chance of about 6e-18.
+/// 96 bits that stand for a client's name: SipHash-1-3 under the limiter's secret. Two names of a million share one
+/// with a chance of about 6e-18.
 struct Fingerprint {
   std::uint32_t a = 0;
   std::uint32_t b = 0;
@@ -49,9 +49,7 @@ class FingerprintTable {
   /// The client's slot, or null.
   [[nodiscard]] Slot* find(const Fingerprint& client) const noexcept;
   /// Whether `insert` stays within both bounds.
-  [[nodiscard]] bool has_room() const noexcept {
-    return size_ < max_used_ && (size_ < usable(slots()) || may_grow());
-  }
+  [[nodiscard]] bool has_room() const noexcept { return size_ < max_used_ && (size_ < usable(slots()) || may_grow()); }
   /// A slot for a client that has none. Null where the table is at a bound or memory does not grow; nothing changed.
   /// The caller puts the slot to use at once.
   [[nodiscard]] Slot* insert(const Fingerprint& client) noexcept;

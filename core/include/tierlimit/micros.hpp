@@ -17,8 +17,8 @@ inline constexpr std::int64_t max_micros = std::int64_t{1} << 53;
 
 /// How many milliseconds to wait from the reading `now_ms` until `wait` microseconds have passed: the least whole
 /// number of microseconds w, not below `wait`, such that `to_micros(now_ms + w / 1000.0)` is at least
-/// `to_micros(now_ms) + wait`; returned as `w / 1000.0`. Where that instant is later than `max_micros`, which no reading
-/// reaches, w is `wait`. `now_ms` is a reading that `to_micros` accepts.
+/// `to_micros(now_ms) + wait`; returned as `w / 1000.0`. Where that instant is later than `max_micros`, which no
+/// reading reaches, w is `wait`. `now_ms` is a reading that `to_micros` accepts.
 [[nodiscard]] double wait_ms(double now_ms, std::uint64_t wait) noexcept;
 
 }  // namespace tierlimit

@@ -21,7 +21,7 @@ struct Limit {
   std::int64_t whole = 1;  ///< Whole tokens in a full bucket: no larger cost can ever be admitted.
   /// Microseconds in which an empty bucket fills, rounded up; 2^64-1 where it never does.
   std::uint64_t fill = ~std::uint64_t{0};
-  double capacity = 1;     ///< The capacity as configured, for people to read; takes no part in decisions.
+  double capacity = 1;  ///< The capacity as configured, for people to read; takes no part in decisions.
 
   /// What had to be rounded for the numbers to fit. `make` tells; a decision does not care.
   enum class Rounded : std::uint8_t { nothing, rate, capacity, both };
