@@ -2,6 +2,7 @@
 #include "fraction.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "wide.hpp"
 
