@@ -210,6 +210,14 @@ test('a clock that asks the limiter itself gets an answer, and so does who asked
   assert.deepEqual([outer.limit, outer.remaining, outer.tier], [1, 0, 'one']);
   assert.deepEqual([asking[0].limit, asking[0].remaining, asking[0].tier], [2, 1, 'two']);
 
+  // The client is still the one that was asked for, though another name was written since.
+  ask(() => limiter.allow('x'));
+  assert.equal(limiter.check('c', { tier: 'one' }).allowed, false);
+  ask(() => limiter.peek('y'));
+  assert.equal(limiter.peek('c', { tier: 'one' }).allowed, false);
+  ask(() => limiter.check('z', { tier: 'two' }));
+  assert.equal(limiter.allow('c', 1, 'one'), false);
+
   ask(() => limiter.setPolicies({ default: { capacity: 9, refillPerSecond: 0 } }));
   assert.equal(limiter.check('d', { tier: 'two' }).limit, 9);
 
