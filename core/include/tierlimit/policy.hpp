@@ -39,9 +39,9 @@ struct Limit {
   /// is the numbers together.
   [[nodiscard]] static Result<Limit> make(const Decimal& capacity, const Decimal& tokens, const Decimal& seconds);
 
-  /// Equal limits share one definition: going from one to the other moves nothing.
+  /// Whether going from one to the other changes nothing, what people are told included.
   [[nodiscard]] friend bool operator==(const Limit& a, const Limit& b) noexcept {
-    return a.unit == b.unit && a.gain == b.gain && a.full == b.full;
+    return a.unit == b.unit && a.gain == b.gain && a.full == b.full && a.capacity == b.capacity;
   }
 };
 
