@@ -23,6 +23,10 @@
 #pragma clang attribute pop
 #endif
 
+#if RAPIDJSON_MAJOR_VERSION == 1 && RAPIDJSON_MINOR_VERSION < 1
+#error "RapidJSON 1.1 or newer is needed: before, it reads on behind the end of a text."
+#endif
+
 namespace rapid = tierlimit_rapidjson;
 
 namespace tierlimit::json {
