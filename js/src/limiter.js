@@ -137,7 +137,8 @@ export class Limiter {
   }
 
   /**
-   * What `check` would answer now. Nothing is spent and nothing is stored.
+   * Whether `check` would admit the cost now. Nothing is spent and nothing is stored: `remaining` and `resetMs` are of
+   * the bucket as it is at this moment, and the rest is what `check` would answer.
    *
    * @param {string} client
    * @param {CheckOptions} [options]

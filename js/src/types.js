@@ -52,7 +52,7 @@
  * @typedef {object} Decision
  * @property {boolean} allowed
  * @property {number} limit The capacity that judged, as configured.
- * @property {number} remaining Whole tokens left.
+ * @property {number} remaining Whole tokens in the bucket: after this decision, or as it is when peeked at.
  * @property {number | null} retryAfterMs Milliseconds until the same request is admitted if nothing else touches the
  *   bucket: 0 when allowed, null when never.
  * @property {number | null} resetMs Milliseconds until the bucket is full; null when never.

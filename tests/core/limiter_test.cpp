@@ -89,8 +89,7 @@ struct Host {
   }
   // The whole tokens in a client's bucket, asked without touching it.
   std::int64_t tokens(std::string_view client, std::int64_t now, Tier tier = {}) {
-    const Decision decision = peek(client, now, 1, tier);
-    return decision.remaining + (decision.allowed ? 1 : 0);
+    return peek(client, now, 1, tier).remaining;
   }
   // Others come and go, so that every slot of the table is looked at.
   void bustle(std::int64_t now) {
@@ -218,7 +217,7 @@ TEST_CASE("limiter: what is denied is not charged, and what can never be is told
   CHECK(decision.reason == Reason::cost_exceeds_capacity);
 }
 
-TEST_CASE("limiter: peek tells what check would answer and leaves no trace") {
+TEST_CASE("limiter: peek tells what check would answer, charges nothing and leaves no trace") {
   Random random(1);
   Host host(tiered);
   Host untouched(tiered);
@@ -230,18 +229,27 @@ TEST_CASE("limiter: peek tells what check would answer and leaves no trace") {
     const std::string_view client = random.pick(clients);
     const Tier tier = random.pick(tiers);
     const std::uint64_t cost = 1 + random.below(8);
-    const std::string foretold = text(host.peek(client, now + static_cast<std::int64_t>(random.bits(30)), cost, tier));
-    const std::string peeked = text(host.peek(client, now, cost, tier));
-    const std::string told = text(host.check(client, now, cost, tier));
-    REQUIRE(peeked == told);
-    REQUIRE(told == text(untouched.check(client, now, cost, tier)));
+    host.peek(client, now + static_cast<std::int64_t>(random.bits(30)), cost, tier);
+    const Decision denied = host.peek(client, now, max_cost, tier);
+    Decision peeked = host.peek(client, now, cost, tier);
+    REQUIRE(peeked.remaining == denied.remaining);
+    REQUIRE(peeked.reset == denied.reset);
+    if (peeked.allowed) {
+      peeked.remaining -= static_cast<std::int64_t>(cost);
+      peeked.reset.reset();
+    }
+    const std::string expected = text(peeked);
+    Decision told = host.check(client, now, cost, tier);
+    REQUIRE(text(told) == text(untouched.check(client, now, cost, tier)));
+    if (told.allowed) told.reset.reset();
+    REQUIRE(text(told) == expected);
   }
   CHECK(host.limiter.stats().allowed == untouched.limiter.stats().allowed);
   CHECK(host.limiter.stats().denied == untouched.limiter.stats().denied);
   CHECK(host.limiter.stats().buckets == untouched.limiter.stats().buckets);
 
   // Not even for a client that is new.
-  host.peek("new", now);
+  CHECK(text(host.peek("new", now, 5)) == "admitted limit 5.000000 remaining 5 retry 0 reset 0 tier - ok no-tier");
   CHECK(host.limiter.stats().buckets == untouched.limiter.stats().buckets);
   CHECK(host.take("new", 0));
 }
@@ -392,8 +400,8 @@ TEST_CASE("limiter: a bucket is full when reset says so, and not a microsecond e
     REQUIRE(decision.reset.has_value());
     const auto reset = static_cast<std::int64_t>(*decision.reset);
     if (reset > 0) {
-      REQUIRE(host.peek("acme", now + reset - 1, 8).reset == 1U);
-      REQUIRE(host.peek("acme", now + reset, 8).reset == 0U);
+      REQUIRE(host.peek("acme", now + reset - 1).reset == 1U);
+      REQUIRE(host.peek("acme", now + reset).reset == 0U);
     }
     now += static_cast<std::int64_t>(random.bits(23));
   }
@@ -721,21 +729,21 @@ TEST_CASE("limiter: set_tier holds whenever it was called") {
 TEST_CASE("limiter: set_tier stays while tiers come and go, and the document's clients do not") {
   Host host(tiered);
   host.set_tier("zoe", "gold");
-  CHECK(text(host.peek("zoe", 0)).find("limit 5.000000 remaining 4 retry 0 reset 1000000 tier gold ok unknown-tier") !=
+  CHECK(text(host.peek("zoe", 0)).find("limit 5.000000 remaining 5 retry 0 reset 0 tier gold ok unknown-tier") !=
         std::string::npos);
   host.load(
       R"({"default": {"capacity": 3, "refillPerSecond": 1},
           "tiers": {"gold": {"capacity": 50, "refillPerSecond": 1}}})");
   CHECK(host.peek("zoe", 0).limit == 50);
-  CHECK(text(host.peek("acme", 0)).find("limit 3.000000 remaining 2 retry 0 reset 1000000 tier - ok no-tier") !=
+  CHECK(text(host.peek("acme", 0)).find("limit 3.000000 remaining 3 retry 0 reset 0 tier - ok no-tier") !=
         std::string::npos);
   host.load(
       R"({"default": {"capacity": 3, "refillPerSecond": 1},
           "tiers": {"gold": {"capacity": -50, "refillPerSecond": 1}}})");
-  CHECK(text(host.peek("zoe", 0)).find("limit 3.000000 remaining 2 retry 0 reset 1000000 tier gold ok invalid-tier") !=
+  CHECK(text(host.peek("zoe", 0)).find("limit 3.000000 remaining 3 retry 0 reset 0 tier gold ok invalid-tier") !=
         std::string::npos);
   host.load(R"({"default": {"capacity": 4, "refillPerSecond": 1}})");
-  CHECK(text(host.peek("zoe", 0)).find("limit 4.000000 remaining 3 retry 0 reset 1000000 tier gold ok unknown-tier") !=
+  CHECK(text(host.peek("zoe", 0)).find("limit 4.000000 remaining 4 retry 0 reset 0 tier gold ok unknown-tier") !=
         std::string::npos);
   CHECK(host.limiter.tier("gold").kind == TierChoice::Kind::unknown);
 }

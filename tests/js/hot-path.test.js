@@ -73,6 +73,8 @@ test('check and peek leave the answer in the buffer', () => {
   });
   assert.equal(module._tierlimit_peek(handle, key('c'), asAssigned, 1, 500), 0);
   assert.deepEqual([answer().remaining, answer().retryMs, answer().reason], [0, 500, 'exhausted']);
+  assert.equal(module._tierlimit_peek(handle, key('new'), asAssigned, 2, 500), 1);
+  assert.deepEqual([answer().remaining, answer().retryMs, answer().resetMs], [2, 0, 0]);
 
   const pro = module._tierlimit_tier(handle, key('pro'));
   assert.ok(pro >= 0);
@@ -183,7 +185,7 @@ test('embind, the wrapper and the exports are about the same clients', () => {
   for (const [name, bytes] of Object.entries(names)) {
     assert.equal(limiter.allow(name, 1, 0), true);
     assert.equal(module._tierlimit_allow(limiter.handle(), put(bytes), asAssigned, 1, 0), 1);
-    assert.equal(limiter.peek(name, 1, 0).remaining, 0);
+    assert.equal(limiter.peek(name, 1, 0).remaining, 1);
     assert.equal(wrapped.check(name).remaining, 2);
   }
   limiter.delete();

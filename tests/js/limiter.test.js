@@ -77,7 +77,7 @@ test('each client has a bucket of its own, and each limiter its own clients', ()
   }
 });
 
-test('allow, check and peek agree; peek spends and stores nothing', () => {
+test('allow, check and peek agree; peek spends and stores nothing, and tells what there is', () => {
   const random = new Random(1);
   const policies = {
     default: { capacity: 5, refillPerSecond: 2 },
@@ -98,7 +98,14 @@ test('allow, check and peek agree; peek spends and stores nothing', () => {
     assert.deepEqual(checked.limiter.peek(client, { cost, tier }), peeked);
     assert.deepEqual(checked.limiter.stats(), before);
     const decision = checked.limiter.check(client, { cost, tier });
-    assert.deepEqual(decision, peeked);
+    const { remaining, resetMs } = peeked;
+    assert.deepEqual(
+      decision,
+      decision.allowed
+        ? { ...peeked, remaining: remaining - cost, resetMs: decision.resetMs }
+        : peeked,
+    );
+    if (decision.allowed) assert.ok(decision.resetMs > resetMs);
     assert.equal(allowed.limiter.allow(client, cost, tier), decision.allowed);
     if (!decision.allowed) denials += 1;
   }
@@ -115,7 +122,7 @@ test('the cost defaults to 1, in every way of leaving it out', () => {
   assert.equal(limiter.allow('c'), true);
   assert.equal(limiter.allow('c', undefined, undefined), true);
   assert.equal(limiter.allow('c', undefined, null), true);
-  assert.equal(limiter.peek('c').remaining, 92);
+  assert.equal(limiter.peek('c').remaining, 93);
   assert.equal(limiter.check('c', { tier: null }).remaining, 92);
 });
 
@@ -204,7 +211,8 @@ test('the bucket is full at the time that resetMs says, and not a microsecond ea
     const before = limiter.peek('c', { cost: capacity });
     assert.deepEqual([before.allowed, before.resetMs], [false, 0.001]);
     clock.ms = at + resetMs;
-    assert.equal(limiter.peek('c', { cost: capacity }).allowed, true);
+    const full = limiter.peek('c', { cost: capacity });
+    assert.deepEqual([full.allowed, full.resetMs], [true, 0]);
     assert.equal(take('c', clock.ms, capacity).remaining, 0);
   }
 });

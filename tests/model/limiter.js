@@ -76,9 +76,12 @@ export class ModelLimiter {
     return decision.kind === 'decision' ? { kind: 'allow', allowed: decision.allowed } : decision;
   }
 
-  /** @param {Request} request */
+  /**
+   * Whether the cost would be admitted, and the bucket as it is.
+   * @param {Request} request
+   */
   peek(request) {
-    return this.#answer(() => this.#judge(request).decision);
+    return this.#answer(() => this.#judge(request, { charges: false }).decision);
   }
 
   stats() {
@@ -113,7 +116,7 @@ export class ModelLimiter {
   }
 
   #spend(request) {
-    const { decision, bucket } = this.#judge(request);
+    const { decision, bucket } = this.#judge(request, { charges: true });
     this.#buckets.set(request.client, bucket);
     if (decision.allowed) this.#allowed += 1;
     else this.#denied += 1;
@@ -121,7 +124,7 @@ export class ModelLimiter {
   }
 
   /** What the answer is and what is to be remembered, without remembering it. */
-  #judge({ nowMs, client, cost = 1, tier: callTier }) {
+  #judge({ nowMs, client, cost = 1, tier: callTier }, { charges }) {
     if (!Number.isInteger(cost) || cost < 1 || cost > MAX_COST) {
       throw new ModelError({ kind: 'invalid-cost' });
     }
@@ -136,7 +139,7 @@ export class ModelLimiter {
     if (price.isMore(limit.capacity)) reason = 'cost-exceeds-capacity';
     else if (price.isMore(held)) reason = limit.rate.isZero() ? 'never-refills' : 'exhausted';
     const allowed = reason === 'ok';
-    const left = allowed ? held.minus(price) : held;
+    const left = allowed && charges ? held.minus(price) : held;
 
     const until = (tokens) => {
       const wait = tokens.minus(left).over(limit.rate).ceil();

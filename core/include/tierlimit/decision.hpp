@@ -36,7 +36,7 @@ struct Decision {
   bool allowed = false;
   /// Capacity of the limit that judged, as configured.
   double limit = 0;
-  /// Whole tokens left after this decision.
+  /// Whole tokens in the bucket after this decision; that of a peek charges nothing.
   std::int64_t remaining = 0;
   /// Microseconds until the same request is admitted if nothing else touches the bucket: 0 when allowed, nullopt when
   /// never.

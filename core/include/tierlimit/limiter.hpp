@@ -61,7 +61,7 @@ struct Judgement {
   bool has_tier = false;
   TierId tier = 0;               ///< When `has_tier`.
   const Limit* limit = nullptr;  ///< What judged. Null on errors. Good until the limiter's next call.
-  BucketState state;             ///< After this decision. On a clock error: as it is.
+  BucketState state;             ///< After this decision; `preview` charges nothing. On a clock error: as it is.
   std::uint64_t wait = 0;        ///< Of a full table: microseconds until there may be room, 2^64-1 for never.
 };
 
@@ -121,7 +121,8 @@ class TierLimiter {
   /// Fails, and changes nothing, with `clock` when `now` is earlier than the bucket's last touch, and with
   /// `invalid_cost`, `invalid_time`, `not_seeded` or `no_policies`.
   [[nodiscard]] Result<Decision> check(const Request& request, std::int64_t now);
-  /// What `check` would answer now; nothing is charged or stored. Fails as `check` does.
+  /// Whether `check` would admit the request now. `remaining` and `reset` are of the bucket as it is, accrued and not
+  /// charged; the rest is what `check` would answer. Nothing is stored. Fails as `check` does.
   [[nodiscard]] Result<Decision> peek(const Request& request, std::int64_t now);
 
   /// The choice of a tier by its name.

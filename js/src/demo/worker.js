@@ -127,7 +127,7 @@ function limited({ request, url }) {
 }
 
 /**
- * What `limited` would decide now. Spends and stores nothing.
+ * Whether the limiter would admit the cost now, and the bucket as it is. Spends and stores nothing.
  * @param {Context} context
  */
 function peek({ request, url }) {

@@ -36,7 +36,7 @@ test('the rate is that of either spelling, or unknown', () => {
 
 test('the balance between decisions follows from the last one', () => {
   const history = new History();
-  history.add(1000, decided(3, 1500), { rate: 1, cost: 1, spent: true });
+  history.add(1000, decided(3, 1500), { rate: 1, cost: 1 });
   assert.equal(history.at(1000), 3.5);
   assert.equal(history.at(2000), 4.5);
   assert.equal(history.at(9000), 5);
@@ -44,24 +44,28 @@ test('the balance between decisions follows from the last one', () => {
   assert.equal(history.untilFull(9000), 0);
 });
 
-test('a peek tells the balance that it did not spend', () => {
+test('a request shows what it spent, a peek and a denial only what there is', () => {
   const history = new History();
-  history.add(0, decided(4, 1000), { rate: 1, cost: 1, spent: false });
-  assert.equal(history.at(0), 5);
-  assert.equal(history.untilFull(0), 0);
-  assert.deepEqual(history.marks, []);
+  const balances = () => history.points.splice(0).map((point) => point.balance);
+  history.add(0, decided(5, 0), { rate: 1, cost: 0 });
+  assert.deepEqual([history.at(0), history.untilFull(0)], [5, 0]);
+  assert.deepEqual([balances(), history.marks], [[5], []]);
+  history.add(1, decided(3, 2000), { rate: 1, cost: 2 });
+  assert.deepEqual([balances(), history.marks.length], [[5, 3], 1]);
+  history.add(2, decided(3, 2000, { allowed: false }), { rate: 1, cost: 4 });
+  assert.deepEqual([balances(), history.marks.length], [[3], 2]);
 });
 
 test('a bucket that does not refill stays as it is', () => {
   const history = new History();
-  history.add(0, decided(2, null), { rate: 0, cost: 1, spent: true });
+  history.add(0, decided(2, null), { rate: 0, cost: 1 });
   assert.equal(history.at(1e9), 2);
   assert.equal(history.untilFull(1e9), null);
 });
 
 test('answers that overtook each other are put in order', () => {
   const history = new History();
-  const about = { rate: 0, cost: 1, spent: true };
+  const about = { rate: 0, cost: 1 };
   for (const remaining of [2, 4, 3]) history.add(7, decided(remaining, null), about);
   history.add(3, decided(4, null), about);
   assert.deepEqual(

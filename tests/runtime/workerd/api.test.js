@@ -162,7 +162,7 @@ test('peek spends nothing', async () => {
   await apply({ default: { capacity: 1, refillPerSecond: 0 } });
   for (let i = 0; i < 3; i += 1) {
     const { status, body } = await call('/api/peek?client=peeked');
-    assert.deepEqual([status, body.decision.allowed, body.decision.remaining], [200, true, 0]);
+    assert.deepEqual([status, body.decision.allowed, body.decision.remaining], [200, true, 1]);
   }
   assert.equal((await call('/api/hello?client=peeked')).status, 200);
   assert.equal((await call('/api/peek?client=peeked')).body.decision.allowed, false);

@@ -14,24 +14,21 @@ export class History {
   /**
    * @param {number} t when the decision was made
    * @param {object} decision
-   * @param {{ rate: number | null, cost: number, spent: boolean }} about the tokens per second of
-   *   the limit that judged (null if unknown), and whether the cost was charged or only asked about
+   * @param {{ rate: number | null, cost: number }} about the tokens per second of the limit that
+   *   judged (null if unknown), and what the request cost: 0 if it was only a peek
    */
-  add(t, decision, { rate, cost, spent }) {
+  add(t, decision, { rate, cost }) {
     const { limit, remaining, resetMs, allowed } = decision;
     const exact = resetMs === null || rate === null ? remaining : limit - (resetMs / 1000) * rate;
-    const after = Math.min(Math.max(exact, remaining), remaining + 1, limit);
-    const before = allowed ? Math.min(after + cost, limit) : after;
+    const told = Math.min(Math.max(exact, remaining), remaining + 1, limit);
     this.#rate = rate ?? 0;
     const add = (balance) => {
       const fullAt = this.#rate > 0 ? t + ((limit - balance) / this.#rate) * 1000 : null;
       this.points.push({ t, balance, limit, fullAt });
     };
-    add(before);
-    if (spent) {
-      add(after);
-      this.marks.push({ t, balance: after, allowed });
-    }
+    if (allowed && cost > 0) add(Math.min(told + cost, limit));
+    add(told);
+    if (cost > 0) this.marks.push({ t, balance: told, allowed });
     // Answers to parallel requests overtake each other. Within a millisecond a balance only falls.
     const order = (one, other) => one.t - other.t || other.balance - one.balance;
     this.points.sort(order);

@@ -54,14 +54,14 @@ export class Lane {
   }
 
   /**
-   * Takes in a decision: what a request was answered, or what it would be.
-   * @param {{ nowMs: number, decision: object }} answer
-   * @param {{ rate: number | null, cost: number, spent: boolean }} about as History.add has it
+   * Takes in what a request was answered, or a peek, which has no cost.
+   * @param {{ nowMs: number, decision: object, cost?: number }} answer
+   * @param {number | null} rate as History.add has it
    */
-  learn({ nowMs, decision }, about) {
-    if (about.spent) this[decision.allowed ? 'allowed' : 'denied'] += 1;
+  learn({ nowMs, decision, cost = 0 }, rate) {
+    if (cost > 0) this[decision.allowed ? 'allowed' : 'denied'] += 1;
     this.#decision = decision;
-    this.#history.add(nowMs, decision, about);
+    this.#history.add(nowMs, decision, { rate, cost });
     this.#history.trim(nowMs - MAX_SPAN_MS);
   }
 

@@ -50,7 +50,7 @@ function caller() {
 /** Sends one request and shows what came of it everywhere but in the announced answer. */
 async function send(request, batch) {
   const answer = await api.request(request);
-  if (answer.body.decision) learn(watch(request), request, answer.body, true);
+  if (answer.body.decision) learn(watch(request), answer.body);
   log.add(request, answer, batch);
   return answer;
 }
@@ -99,8 +99,7 @@ async function assign() {
   const { ok, body } = await api.assignTier(client, tier || null);
   if (!ok) return say('error', body.error.message);
   tierField.value = '';
-  const request = { client, tier: '' };
-  learn(watch(request), request, body, false);
+  learn(watch({ client, tier: '' }), body);
   showForm();
   const what = tier ? `is now assigned to “${tier}”` : 'has no assigned tier any more';
   return say('ok', `${client} ${what}.`);
@@ -157,17 +156,16 @@ function unwatch(lane) {
   lanes.delete(lane.client);
 }
 
-function learn(lane, { cost = 1 }, answer, spent) {
+function learn(lane, answer) {
   const offset = answer.nowMs - performance.now();
   if (offset > clockOffset || offset < clockOffset - 1000) clockOffset = offset;
-  const rate = ratePerSecond(policies.limitOf(answer.decision));
-  lane.learn(answer, { rate, cost, spent });
+  lane.learn(answer, ratePerSecond(policies.limitOf(answer.decision)));
 }
 
 async function look(lane) {
   const { client, tier } = lane;
   const { ok, body } = await api.peek({ client, tier });
-  if (ok && lane.tier === tier) learn(lane, {}, body, false);
+  if (ok && lane.tier === tier) learn(lane, body);
 }
 
 const lookAtAll = () => Promise.all([...lanes.values()].map(look));
