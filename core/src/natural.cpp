@@ -23,13 +23,6 @@ std::size_t Natural::bit_length() const noexcept {
   return zero() ? 0 : size_ * 32 - static_cast<std::size_t>(std::countl_zero(limbs_[size_ - 1]));
 }
 
-std::uint64_t Natural::saturated() const noexcept {
-  if (size_ > 2) return std::numeric_limits<std::uint64_t>::max();
-  std::uint64_t value = 0;
-  for (std::size_t i = size_; i-- > 0;) value = value << 32 | limbs_[i];
-  return value;
-}
-
 void Natural::multiply(std::uint32_t factor, std::uint32_t carry) {
   std::uint64_t sum = carry;
   for (std::size_t i = 0; i < size_; ++i) {

@@ -22,8 +22,6 @@ class Natural {
 
   [[nodiscard]] bool zero() const noexcept { return size_ == 0; }
   [[nodiscard]] std::size_t bit_length() const noexcept;
-  /// The value, or UINT64_MAX where it is larger.
-  [[nodiscard]] std::uint64_t saturated() const noexcept;
 
   void multiply(std::uint32_t factor, std::uint32_t carry = 0);
   void multiply_wide(std::uint64_t factor);

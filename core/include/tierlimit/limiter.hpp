@@ -60,7 +60,7 @@ struct Judgement {
   Fallback fallback = Fallback::none;
   bool has_tier = false;
   TierId tier = 0;               ///< When `has_tier`.
-  const Limit* limit = nullptr;  ///< What judged. Null on errors. Good until the limiter's next call.
+  const Limit* limit = nullptr;  ///< What judged, of an admitted or denied one. Good until the limiter's next call.
   BucketState state;             ///< After this decision; `preview` charges nothing. On a clock error: as it is.
   std::uint64_t wait = 0;        ///< Of a full table: microseconds until there may be room, 2^64-1 for never.
 };
@@ -72,7 +72,7 @@ struct LimiterStats {
   std::size_t assignments = 0;  ///< Clients that `set_tier` has put into a tier.
   std::uint64_t allowed = 0;
   std::uint64_t denied = 0;
-  std::uint64_t evictions = 0;   ///< Buckets forgotten for want of room before they were full.
+  std::uint64_t evictions = 0;   ///< Buckets forgotten for want of room before they were full; unswept, also full ones.
   double evicted_tokens = 0;     ///< Tokens that those clients have got back by it.
   std::uint64_t swept = 0;       ///< Buckets forgotten because they were full.
   std::uint64_t table_full = 0;  ///< Denials for want of room; also counted in `denied`.
