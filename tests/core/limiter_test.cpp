@@ -726,6 +726,31 @@ TEST_CASE("limiter: set_tier holds whenever it was called") {
   CHECK(limiter.stats().assignments == 2);
 }
 
+TEST_CASE("limiter: very many clients may have been put into tiers before there is a secret") {
+  constexpr int clients = 50'000;
+  TierLimiter limiter;
+  REQUIRE(limiter.set_policies(tiered).ok());
+  bool done = true;
+  for (int i = 0; i < clients; ++i)
+    done = limiter.set_tier(std::to_string(i), i % 2 == 0 ? "pro" : "free").ok() && done;
+  for (int i = 0; i < clients; i += 2) done = limiter.set_tier(std::to_string(i), "gold").ok() && done;
+  CHECK(done);
+  CHECK(limiter.stats().assignments == clients);
+  limiter.seed(secret);
+  CHECK(limiter.stats().assignments == clients);
+  int gold = 0;
+  int free = 0;
+  for (int i = 0; i < clients; ++i) {
+    const std::string client = std::to_string(i);
+    const auto decision = limiter.peek({client}, 0);
+    REQUIRE(decision.ok());
+    if (decision.value().tier == Tier("gold")) ++gold;
+    if (decision.value().tier == Tier("free")) ++free;
+  }
+  CHECK(gold == clients / 2);
+  CHECK(free == clients / 2);
+}
+
 TEST_CASE("limiter: set_tier stays while tiers come and go, and the document's clients do not") {
   Host host(tiered);
   host.set_tier("zoe", "gold");
