@@ -16,7 +16,7 @@ const leftOver = new Map([
   ['a tab', /\t/],
   ['unfinished', /\b(TODO|FIXME|XXX)\b/],
   ['a test that is left out or singled out', /\b(test|it|describe|suite|t)\.(only|skip|todo)\(/],
-  ['a type check that is switched off', /@ts-(ignore|nocheck)/],
+  ['a type check that is switched off', /^\s*(\/\/|\/\*) *@ts-(ignore|nocheck)/],
   ['the address of a registry', /"resolved": "https?:/],
 ]);
 
