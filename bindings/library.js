@@ -261,9 +261,4 @@ mergeInto(LibraryManager.library, {
   // Emscripten 6 links setitimer when it optimizes at link time, for the sake of what its timer calls.
   _setitimer_js__deps: [],
   _setitimer_js: function () {},
-
-  // The minimal runtime throws a bare string.
-  abort: function () {
-    throw new Error('The tierlimit module aborted');
-  },
 });
