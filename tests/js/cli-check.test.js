@@ -1,6 +1,6 @@
 // `tierlimit check`: what it says of good and bad policy documents, and with which exit status.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
@@ -208,6 +208,16 @@ describe('a document that is refused', () => {
   });
 });
 
+test('never puts control characters of the file name on the terminal', async () => {
+  const path = join(folder, 'x\x1b[31my\x9b.json');
+  writeFileSync(path, '{"default": {"capacity": 0, "refillPerSecond": 1}}');
+  for (const args of [['check'], ['check', '--json'], ['simulate', '-p']]) {
+    const { stdout, stderr } = await tierlimit([...args, path]);
+    assert.match(stdout + stderr, /x\\(x|u00)1b\[31my\\(x|u00)9b\.json/);
+    assert.match(stdout + stderr, /^[\x20-\x7e\n]+$/);
+  }
+});
+
 describe('a file that cannot be read', () => {
   test('is not there', async () => {
     const path = join(folder, 'nope.json');
@@ -223,6 +233,17 @@ describe('a file that cannot be read', () => {
       status: 2,
       stdout: '',
       stderr: `tierlimit: ${folder}: is a directory\n`,
+    });
+  });
+
+  test('is larger than a policy document may be', async () => {
+    const path = file('');
+    // A file of nothing but a hole: more than any string holds.
+    truncateSync(path, 2 ** 30);
+    assert.deepEqual(await tierlimit(['check', path]), {
+      status: 2,
+      stdout: '',
+      stderr: `tierlimit: ${path}: larger than 64 MiB, the most a policy document may have\n`,
     });
   });
 });

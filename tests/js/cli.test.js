@@ -1,9 +1,10 @@
 // The command line tool as a whole: its help, its version and what it makes of a wrong command line.
 import assert from 'node:assert/strict';
-import { readFileSync, statSync } from 'node:fs';
-import { describe, test } from 'node:test';
+import { spawnSync } from 'node:child_process';
+import { closeSync, existsSync, openSync, readFileSync, statSync } from 'node:fs';
+import { after, describe, test } from 'node:test';
 
-import { tierlimit, tool } from './support/cli/tierlimit.js';
+import { tierlimit, timeout, tool } from './support/cli/tierlimit.js';
 
 const { version } = JSON.parse(
   readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
@@ -69,8 +70,11 @@ describe('a wrong command line is told in one line, with status 2', () => {
     [['simulate', '-p', 'a.json', '--cost', '0'], /--cost takes a whole number from 1 to 9007/],
     [['simulate', '-p', 'a.json', '--cost', '1.5'], /--cost takes .* not '1.5'/],
     [['simulate', '-p', 'a.json', '--cost=9007199254740992'], /--cost takes/],
-    [['simulate', '-p', 'a.json', '--top', '-1'], /'--top' argument is ambiguous/],
+    [['simulate', '-p', 'a.json', '--cost', '-1'], /--cost takes .* from 1 to \d+, not '-1'/],
+    [['simulate', '-p', 'a.json', '--top', '-1'], /--top takes .* not '-1'/],
     [['simulate', '-p', 'a.json', '--top=-1'], /--top takes .* not '-1'/],
+    [['simulate', '-p', 'a.json', '--cost', '--json'], /'--cost' argument is ambiguous/],
+    [['check', 'a.json', '--', '--cost', '-1'], /one policy file is needed, not 3/],
     [['simulate', '-p', 'a.json', '--reorder-seconds', '1m'], /--reorder-seconds takes .* '1m'/],
     [['simulate', '-p', 'a.json', '--max-clients', '7'], /--max-clients takes .* from 8 /],
     [['simulate', '-p', 'a.json', '--assign', 'a'], /--assign takes CLIENT=TIER, not 'a'/],
@@ -85,4 +89,48 @@ describe('a wrong command line is told in one line, with status 2', () => {
       assert.equal(status, 2);
     });
   }
+});
+
+describe('what stands on the command line is not put on the terminal raw', () => {
+  const hostile = 'x\x1b[31my\nz\x9b';
+  const shown = 'x\\x1b[31my\\x0az\\x9b';
+  for (const args of [
+    [hostile],
+    ['help', hostile],
+    ['check', hostile],
+    ['simulate', '-p', hostile, '-'],
+    ['simulate', '-p', 'a.json', hostile],
+    ['simulate', '-p', 'a.json', '--client', hostile],
+    ['simulate', '-p', 'a.json', '--assign', hostile],
+  ]) {
+    test(JSON.stringify(args), async () => {
+      const { status, stdout, stderr } = await tierlimit(args);
+      assert.match(stderr, /^[\x20-\x7e]+\n$/);
+      assert.ok(stderr.includes(shown), stderr);
+      assert.equal(stdout, '');
+      assert.equal(status, 2);
+    });
+  }
+});
+
+const full = '/dev/full';
+const noFull = existsSync(full) ? false : `this system has no ${full}`;
+describe('output that cannot be written', { skip: noFull }, () => {
+  const fd = openSync(full, 'w');
+  after(() => closeSync(fd));
+
+  /** @param {(number | 'pipe')[]} outputs standard output and standard error */
+  function help(...outputs) {
+    const options = { stdio: ['ignore', ...outputs], timeout, encoding: 'utf8' };
+    return spawnSync(process.execPath, [tool, '--help'], options);
+  }
+
+  test('is told in one line, with status 2', () => {
+    const { status, stderr } = help(fd, 'pipe');
+    assert.deepEqual([status, stderr], [2, 'tierlimit: <stdout>: no space left\n']);
+  });
+
+  test('is status 2 also where it cannot be told', () => {
+    assert.equal(help(fd, fd).status, 2);
+  });
 });

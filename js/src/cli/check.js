@@ -2,9 +2,10 @@
 
 import { UsageError } from './errors.js';
 import { parseOptions } from './options.js';
+import { print } from './output.js';
 import { describe, loadPolicies, readPolicies } from './policy-file.js';
 import { summarize } from './policy-summary.js';
-import { counted, displayName, printable, table } from './text.js';
+import { counted, displayName, json, printable, table } from './text.js';
 
 /** @import { Verdict } from './policy-file.js' */
 
@@ -28,8 +29,7 @@ export async function check(args) {
   const bytes = await readPolicies(path);
   const verdict = loadPolicies(bytes, { strict: values.strict });
   verdict.limiter?.dispose();
-  const text = values.json ? toJson(path, bytes, verdict) : toText(path, bytes, verdict);
-  process.stdout.write(`${text}\n`);
+  print(values.json ? toJson(path, bytes, verdict) : toText(path, bytes, verdict));
   return verdict.problems.length === 0 ? 0 : 1;
 }
 
@@ -49,7 +49,7 @@ function toJson(path, bytes, { limiter, problems, warnings }) {
     warnings,
     tiers: tiers.map(({ name, rejected, clients }) => ({ name, rejected, clients })),
   };
-  return JSON.stringify(report, null, 2);
+  return json(report);
 }
 
 /**

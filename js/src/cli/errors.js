@@ -5,17 +5,17 @@ export class UsageError extends Error {
   name = 'UsageError';
 }
 
-/** A file cannot be read. */
-export class ReadError extends Error {
-  name = 'ReadError';
+/** A file cannot be read or written. */
+export class FileError extends Error {
+  name = 'FileError';
 
   /**
-   * @param {string} path
+   * @param {string} name - what the file is called in messages
    * @param {unknown} cause - as node:fs or node:zlib threw it
    */
-  constructor(path, cause) {
+  constructor(name, cause) {
     const { code = '', message } = /** @type {NodeJS.ErrnoException} */ (cause);
-    super(`${path}: ${REASONS.get(code) ?? message}`, { cause });
+    super(`${name}: ${REASONS.get(code) ?? message}`, { cause });
   }
 }
 
@@ -25,6 +25,8 @@ const REASONS = new Map([
   ['EISDIR', 'is a directory'],
   ['EACCES', 'permission denied'],
   ['EMFILE', 'too many files at once'],
+  ['ENOSPC', 'no space left'],
+  ['EFBIG', 'grows larger than it may'],
   ['Z_BUF_ERROR', 'its gzip data ends too early'],
   ['Z_DATA_ERROR', 'its gzip data is damaged'],
 ]);

@@ -14,11 +14,12 @@ Options:
   -V, --version           the version
 
 Exit status: 0 success, 1 the policies or the log are not as they should be, 2 the
-command line is wrong or a file cannot be read.`;
+command line is wrong or a file cannot be read or written.`;
 
 const CHECK = `Usage: tierlimit check [options] FILE
 
 Says whether a policy document is valid. FILE may be - for standard input.
+It may have up to 64 MiB.
 
 Each problem is one line, FILE:LINE:COLUMN: error: PATH: MESSAGE [CODE], where PATH is a
 JSON Pointer and LINE and COLUMN count from 1. A tier that is not valid does not keep a
@@ -31,7 +32,7 @@ Options:
   -h, --help              this text
 
 Exit status: 0 valid (with warnings or without), 1 with problems, 2 the command line is
-wrong or FILE cannot be read.
+wrong, FILE cannot be read or the output not be written.
 
 JSON: format (1), file, valid, loads (false when refused whole), problems and warnings
 (each path, code, message, line, column), tiers (each name, rejected, clients: how many
@@ -45,7 +46,7 @@ whatever their name; - or no LOG is standard input. Several logs are merged by t
 rotated logs can be named in any order.
 
 Options:
-  -p, --policies FILE     the policy document
+  -p, --policies FILE     the policy document, of up to 64 MiB
   --strict                refuse a document with an invalid tier, instead of judging the
                           tier's clients by the default
   --client FIELD          what stands for a client: host (the default), user or agent.
@@ -79,7 +80,7 @@ Lines that are no log lines, or are longer than 262,144 bytes, are counted as un
 and the first 5 shown.
 
 Exit status: 0 replayed, 1 the policies were refused or no line could be read, 2 the command
-line is wrong or a file cannot be read.
+line is wrong, or a file cannot be read or written.
 
 JSON: one object. Times are milliseconds since 1970 UTC.
   format                  1; a change that breaks readers raises it

@@ -3,7 +3,7 @@
 import { createReadStream } from 'node:fs';
 import { Readable, pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { ReadError } from './errors.js';
+import { FileError } from './errors.js';
 import { displayName } from './text.js';
 
 const GZIP_MAGIC = Buffer.from([0x1f, 0x8b]);
@@ -22,7 +22,7 @@ export async function* readLog(path, onBytes) {
     const whole = prepended(first, raw);
     yield* startsWithGzipMagic(first) ? gunzipped(whole) : whole;
   } catch (error) {
-    throw new ReadError(displayName(path), error);
+    throw new FileError(displayName(path), error);
   }
 }
 

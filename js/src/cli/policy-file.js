@@ -1,12 +1,14 @@
 /** A policy document from a file, and what the limiter says of it. */
 
-import { readFile } from 'node:fs/promises';
-import { buffer } from 'node:stream/consumers';
+import { createReadStream } from 'node:fs';
 import { PolicyError, TierLimiter } from '../index.js';
-import { ReadError } from './errors.js';
+import { FileError } from './errors.js';
 import { displayName, printable } from './text.js';
 
 /** @import { LimiterOptions, PolicyProblem } from '../types.js' */
+
+/** A document is decoded, parsed and copied whole, so it has to fit into memory several times. */
+const MAX_POLICY_MIB = 64;
 
 /**
  * @typedef {object} Verdict
@@ -20,11 +22,21 @@ import { displayName, printable } from './text.js';
  * @returns {Promise<Buffer>}
  */
 export async function readPolicies(path) {
+  /** @type {Buffer[]} */
+  const chunks = [];
+  let bytes = 0;
   try {
-    return path === '-' ? await buffer(process.stdin) : await readFile(path);
+    for await (const chunk of path === '-' ? process.stdin : createReadStream(path)) {
+      bytes += chunk.length;
+      if (bytes > MAX_POLICY_MIB * 1024 * 1024) {
+        throw new Error(`larger than ${MAX_POLICY_MIB} MiB, the most a policy document may have`);
+      }
+      chunks.push(chunk);
+    }
   } catch (error) {
-    throw new ReadError(displayName(path), error);
+    throw new FileError(displayName(path), error);
   }
+  return Buffer.concat(chunks);
 }
 
 /**

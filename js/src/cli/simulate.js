@@ -1,15 +1,16 @@
 /** `tierlimit simulate`: replays access logs through a limiter, by the logs' own time. */
 
 import { stat } from 'node:fs/promises';
-import { ReadError, UsageError } from './errors.js';
+import { FileError, UsageError } from './errors.js';
 import { parseOptions, wholeNumber } from './options.js';
+import { print } from './output.js';
 import { describe, loadPolicies, readPolicies } from './policy-file.js';
 import { Progress } from './progress.js';
 import { reportText } from './report-text.js';
 import { CLIENT_FIELDS, ReadCounts, mergeByTime, readRequests } from './request-stream.js';
 import { makeReport } from './report.js';
 import { Tally } from './tally.js';
-import { displayName } from './text.js';
+import { displayName, json } from './text.js';
 import { TierRules } from './tier-rules.js';
 import { TimeOrder } from './time-order.js';
 import { Timeline } from './timeline.js';
@@ -70,8 +71,7 @@ export async function simulate(args) {
     limiter,
   });
   limiter.dispose();
-  const text = settings.json ? JSON.stringify(report, null, 2) : reportText(report, terminal());
-  process.stdout.write(`${text}\n`);
+  print(settings.json ? json(report) : reportText(report, terminal()));
   return read.unparseable > 0 && tally.admitted + tally.denied === 0 ? 1 : 0;
 }
 
@@ -151,7 +151,7 @@ async function sizeOf(logs) {
       known &&= file.isFile();
       total += file.size;
     } catch (error) {
-      throw new ReadError(displayName(log), error);
+      throw new FileError(displayName(log), error);
     }
   }
   return known ? total : null;

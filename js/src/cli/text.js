@@ -52,8 +52,8 @@ export function span(seconds) {
 }
 
 /**
- * Text from a log or a policy file made safe for a terminal: whatever is not printable ASCII is
- * shown as \xNN (or \u{N} beyond a byte), and what is longer than `width` is cut.
+ * Text from outside made safe for a terminal, whether from a log, a policy file or the command
+ * line: whatever is not printable ASCII is shown as \xNN (or \u{N} beyond a byte), and what is longer than `width` is cut.
  *
  * @param {string} text
  * @param {number} [width]
@@ -64,6 +64,19 @@ export function printable(text, width = Infinity) {
     return code < 256 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u{${code.toString(16)}}`;
   });
   return safe.length > width ? `${safe.slice(0, width - 1)}…` : safe;
+}
+
+/**
+ * A value as JSON. JSON.stringify escapes but the control characters below the space; terminals act
+ * on others too.
+ *
+ * @param {object} value
+ */
+export function json(value) {
+  return JSON.stringify(value, null, 2).replace(
+    /[\x7f-\x9f]/g,
+    (char) => `\\u00${char.charCodeAt(0).toString(16)}`,
+  );
 }
 
 /**
@@ -93,5 +106,5 @@ export function table(header, rows, leftColumns) {
  * @param {string} path
  */
 export function displayName(path) {
-  return path === '-' ? '<stdin>' : path;
+  return path === '-' ? '<stdin>' : printable(path);
 }

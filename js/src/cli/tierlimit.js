@@ -3,20 +3,24 @@
 
 import { readFileSync } from 'node:fs';
 import { check } from './check.js';
-import { ReadError, UsageError } from './errors.js';
+import { FileError, UsageError } from './errors.js';
 import { HELP } from './help.js';
+import { print } from './output.js';
 import { simulate } from './simulate.js';
+import { printable } from './text.js';
 
 const COMMANDS = new Map([
   ['check', check],
   ['simulate', simulate],
 ]);
 
-// A reader that has seen enough, such as head, closes the pipe: no reason for a trace.
-for (const stream of [process.stdout, process.stderr]) {
+const streams = { '<stdout>': process.stdout, '<stderr>': process.stderr };
+for (const [name, stream] of Object.entries(streams)) {
   stream.on('error', (error) => {
-    if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EPIPE') throw error;
-    process.exit();
+    // A reader that has seen enough, such as head, closes the pipe: no reason to complain.
+    if (/** @type {NodeJS.ErrnoException} */ (error).code === 'EPIPE') process.exit();
+    complain(new FileError(name, error));
+    process.exit(2);
   });
 }
 
@@ -29,20 +33,31 @@ process.exitCode = await main(process.argv.slice(2));
 async function main(args) {
   const [name, ...rest] = args;
   try {
-    if (name === '--version' || name === '-V') return print(version());
-    if (name === '--help' || name === '-h') return print(helpOf(undefined));
-    if (name === 'help') return print(helpOf(rest[0]));
+    if (name === '--version' || name === '-V') return say(version());
+    if (name === '--help' || name === '-h') return say(helpOf(undefined));
+    if (name === 'help') return say(helpOf(rest[0]));
     if (name === undefined) throw new UsageError('a command is needed');
     const command = COMMANDS.get(name);
     if (command === undefined) {
       throw new UsageError(`unknown ${name.startsWith('-') ? 'option' : 'command'} '${name}'`);
     }
-    if (rest.includes('--help') || rest.includes('-h')) return print(helpOf(name));
+    if (rest.includes('--help') || rest.includes('-h')) return say(helpOf(name));
     return await command(rest);
   } catch (error) {
-    console.error(`tierlimit: ${complaint(error, name)}`);
+    complain(error, name);
     return 2;
   }
+}
+
+/**
+ * Says on standard error, in one line, why a command has ended.
+ *
+ * @param {unknown} error
+ * @param {string} [command]
+ */
+function complain(error, command = '') {
+  // It may hold whatever stands on the command line.
+  console.error(`tierlimit: ${printable(complaint(error, command))}`);
 }
 
 /**
@@ -53,12 +68,12 @@ function complaint(error, command) {
   if (error instanceof UsageError) {
     return `${error.message} (see tierlimit ${COMMANDS.has(command) ? `${command} ` : ''}--help)`;
   }
-  return error instanceof ReadError ? error.message : `internal error: ${error}`;
+  return error instanceof FileError ? error.message : `internal error: ${error}`;
 }
 
 /** @param {string} text */
-function print(text) {
-  process.stdout.write(`${text}\n`);
+function say(text) {
+  print(text);
   return 0;
 }
 
