@@ -46,7 +46,7 @@ struct RateForms {
   bool zero = true;
   Fraction per_micro;
   std::optional<SmallFraction> exact;
-  std::optional<SmallFraction> simplest;
+  BinaryFloat per_second;
 
   RateForms(const Decimal& tokens, const Decimal& seconds) : zero(tokens.zero()) {
     if (zero) {
@@ -54,8 +54,7 @@ struct RateForms {
       return;
     }
     per_micro = Fraction::of(tokens, seconds);
-    const BinaryFloat per_second = nearest_double(per_micro);
-    simplest = simplest_within(per_second, micros_per_second);
+    per_second = nearest_double(per_micro);
     per_micro.denominator.multiply(micros_per_second);
     exact = per_micro.exact();
   }
@@ -67,7 +66,8 @@ std::optional<Limit> fit_nearest(const SmallFraction& capacity, const RateForms&
   if (rate.exact) limit = fit(capacity, *rate.exact);
   if (limit || rate.zero) return limit;
 
-  if (rate.simplest) limit = fit(capacity, *rate.simplest);
+  const std::optional<SmallFraction> simplest = simplest_within(rate.per_second, micros_per_second);
+  if (simplest) limit = fit(capacity, *simplest);
   if (!limit) {
     // Whatever fits has a unit that is a multiple of the capacity's denominator, and the largest such unit is bounded
     // by the larger of the capacity's terms, its numerator. So look for the closest fraction to rate * denominator.

@@ -18,6 +18,8 @@ constexpr int slots_swept_per_decision = 2;
 // would run out behind the sweep and pile up before it, and with linear probing a pile makes for long searches.
 constexpr std::uint32_t sweep_stride = 0x9e3779b1;
 constexpr int eviction_sample = 8;
+// Among more limits than this a bucket that several tiers have judged is not compared with each: it is kept.
+constexpr std::size_t most_limits_compared = 64;
 
 Error failure(ErrorCode code, std::string message) {
   Error error;
@@ -119,9 +121,11 @@ Judgement TierLimiter::look_up(const Fingerprint& client, TierChoice tier, std::
 
 Judgement TierLimiter::stepped(Judgement judgement, const Slot* slot, std::uint64_t cost, std::int64_t now) const {
   if (failed(judgement)) return judgement;
-  if (slot != nullptr && now < slot->state.touched) {
+  // A client without a bucket may be one that was forgotten: full at a time that this clock had not come to yet.
+  const std::int64_t earliest = slot != nullptr ? slot->state.touched : swept_at_;
+  if (now < earliest) {
     judgement.status = Judgement::Status::clock;
-    judgement.state = slot->state;
+    judgement.state.touched = earliest;
     return judgement;
   }
   const BucketState before =
@@ -243,13 +247,22 @@ LimiterStats TierLimiter::stats() const {
 void TierLimiter::use(Slot& slot, std::uint32_t definition) noexcept {
   if (slot.definition == definition) return;
   ++definitions_[definition].users;
-  if (slot.definition != 0) release(slot.definition);
-  slot.definition = definition;
+  if (slot.definition != 0) {
+    if (definitions_[slot.definition].tier != definitions_[definition].tier) slot.several_tiers = 1;
+    release(slot.definition);
+  }
+  slot.definition = definition & 0x7fff'ffff;
 }
 
 void TierLimiter::forget(Slot& slot) noexcept {
   release(slot.definition);
   table_.erase(slot);
+}
+
+void TierLimiter::forget_full(Slot& slot, std::int64_t now) noexcept {
+  swept_at_ = std::max(swept_at_, now);
+  ++stats_.swept;
+  forget(slot);
 }
 
 void TierLimiter::release(std::uint32_t definition) noexcept {
@@ -260,7 +273,9 @@ void TierLimiter::release(std::uint32_t definition) noexcept {
 }
 
 // Microseconds until nobody can tell the client from one never seen: its bucket is full under the limit that last
-// judged it, under the present limit of the same tier, and under that of the tier it has now when none is named.
+// judged it, under the present limit of the same tier, and under that of the tier it has now when none is named. Where
+// several tiers have judged it, any may be named again: then it has to be full under every limit in force. Otherwise a
+// client could fill its bucket under a small limit, be forgotten, and start full under a large one, again and again.
 std::uint64_t TierLimiter::time_to_full(const Slot& slot, std::int64_t now) const noexcept {
   if (now < slot.state.touched) return never;
   const auto judging = [this](TierId tier) {
@@ -268,14 +283,16 @@ std::uint64_t TierLimiter::time_to_full(const Slot& slot, std::int64_t now) cons
   };
   const std::uint32_t present = judging(definitions_[slot.definition].tier);
   const std::uint32_t untold = judging(directory_.assigned(slot.client).value_or(no_tier));
-  std::uint64_t longest = 0;
-  std::uint32_t last = 0;
-  for (const std::uint32_t definition : {slot.definition, present, untold}) {
-    if (definition == last) continue;
-    last = definition;
+  const auto wait_under = [&](std::uint32_t definition) {
     const Limit& limit = definitions_[definition].limit;
-    longest = std::max(longest, time_until(limit, accrued(limit, state_under(slot, limit), now), limit.full));
-  }
+    return time_until(limit, accrued(limit, state_under(slot, limit), now), limit.full);
+  };
+  std::uint64_t longest = wait_under(slot.definition);
+  if (present != slot.definition) longest = std::max(longest, wait_under(present));
+  if (untold != present) longest = std::max(longest, wait_under(untold));
+  if (slot.several_tiers == 0) return longest;
+  if (document_definitions_.size() > most_limits_compared) return never;
+  for (const std::uint32_t definition : document_definitions_) longest = std::max(longest, wait_under(definition));
   return longest;
 }
 
@@ -283,8 +300,7 @@ void TierLimiter::sweep(std::int64_t now) noexcept {
   for (int i = 0; i < slots_swept_per_decision; ++i) {
     Slot& slot = table_.at(sweep_at_);
     if (slot.definition != 0 && time_to_full(slot, now) == 0) {
-      forget(slot);
-      ++stats_.swept;
+      forget_full(slot, now);
     } else {
       sweep_at_ += sweep_stride;
     }
@@ -320,14 +336,14 @@ bool TierLimiter::turned_away(const Candidate& candidate) const noexcept {
 Slot* TierLimiter::make_room(const Fingerprint& client, const Candidate& candidate, std::int64_t now) noexcept {
   Slot& slot = *candidate.slot;
   if (options_.sweep && candidate.wait == 0) {
-    ++stats_.swept;
+    forget_full(slot, now);
   } else {
     const Limit& limit = definitions_[slot.definition].limit;
     const std::int64_t balance = now < slot.state.touched ? slot.state.balance : accrued(limit, slot.state, now);
     ++stats_.evictions;
     stats_.evicted_tokens += static_cast<double>(limit.full - balance) / static_cast<double>(limit.unit);
+    forget(slot);
   }
-  forget(slot);
   return table_.insert(client);
 }
 
@@ -430,8 +446,9 @@ void TierLimiter::install(PolicySet&& policies) {
   }
   directory_.replace_document(clients);
 
-  for (const TierId tier : document_tiers_) directory_.release(tier);
-  for (const std::uint32_t definition : document_definitions_) release(definition);
+  // From the last name on: the directory is sorted too, and what is behind a name that goes has to move.
+  for (auto tier = document_tiers_.rbegin(); tier != document_tiers_.rend(); ++tier) directory_.release(*tier);
+  for (auto last = document_definitions_.rbegin(); last != document_definitions_.rend(); ++last) release(*last);
   document_tiers_ = std::move(tiers);
   document_definitions_ = std::move(definitions);
   rejected_ = std::move(policies.rejected);

@@ -33,8 +33,8 @@ std::uint32_t Assignments::size() const {
   if (notes_.empty()) return placed_.size();
   // Several notes may be about one client.
   Assignments counted;
-  counted.notes_ = notes_;
-  counted.seed({}, [](TierId) {});
+  counted.secret_ = Secret{};
+  for (const Note& note : notes_) counted.set(note.client, note.tier);
   return counted.placed_.size();
 }
 

@@ -927,6 +927,53 @@ TEST_CASE("limiter: a bucket of a tier that is gone is kept until it is full und
 
 // ---- Bounds --------------------------------------------------------------------------------------------------------
 
+TEST_CASE("limiter: moving back and forth between tiers never refills, though others come and go") {
+  // Full under the small limit within a second; the large one takes a day.
+  Host host(R"({
+    "default": {"capacity": 5, "refillPerSecond": 5},
+    "tiers": {"export": {"capacity": 100, "refill": {"tokens": 100, "seconds": 86400}}}
+  })");
+  std::int64_t now = 0;
+  REQUIRE(host.take("acme", now, 100, "export"));
+  for (int i = 0; i < 600; ++i) {
+    host.take("acme", now);
+    now += second;
+    host.bustle(now);
+    REQUIRE_FALSE(host.take("acme", now, 100, "export"));
+  }
+  CHECK(host.limiter.stats().swept > 0);
+
+  SECTION("until it is full under every limit") {
+    now += 86'400 * second;
+    host.bustle(now);
+    CHECK(host.limiter.stats().buckets == 1);
+    CHECK(host.take("acme", now, 100, "export"));
+  }
+  SECTION("nor is it forgotten among very many limits") {
+    std::string tiers;
+    for (int i = 0; i < 100; ++i) {
+      tiers += ", \"tier " + std::to_string(i) + R"(": {"capacity": 1, "refillPerSecond": 1000})";
+    }
+    host.load(R"({"default": {"capacity": 5, "refillPerSecond": 5}, "tiers": {
+      "export": {"capacity": 100, "refill": {"tokens": 100, "seconds": 86400}})" +
+              tiers + "}}");
+    now += second;
+    host.bustle(now);
+    CHECK_FALSE(host.take("acme", now, 100, "export"));
+  }
+}
+
+TEST_CASE("limiter: case 14: a clock that goes back and forth makes no tokens of buckets that were forgotten") {
+  Host host(five_a_second);
+  REQUIRE(host.take("acme", 4 * second, 5));
+  host.bustle(10 * second);
+  REQUIRE(host.limiter.stats().buckets == 1);
+  CHECK(error(host.limiter.check({"acme", 5}, 4 * second)).code == ErrorCode::clock);
+  CHECK(error(host.limiter.peek({"acme"}, 10 * second - 1)).code == ErrorCode::clock);
+  CHECK(host.limiter.stats().buckets == 1);
+  CHECK(host.take("acme", 10 * second, 5));
+}
+
 TEST_CASE("limiter: a flood of new clients stays within the bound and resets nobody who has spent more") {
   Host host(one_limit("10", "1"), {.max_clients = 1'000});
   REQUIRE(host.take("spender", 0, 10));

@@ -33,7 +33,8 @@ void obey(tierlimit::TierLimiter& limiter, const std::string& client, double sta
 }  // namespace
 
 TEST_CASE("who comes back when the answer said is admitted, and one microsecond earlier is not") {
-  tierlimit::TierLimiter limiter;
+  // The clients go by different clocks, so that none may be forgotten by the time of another.
+  tierlimit::TierLimiter limiter({.sweep = false});
   limiter.seed({1, 2});
   const int seconds = GENERATE(1, 7, 13, 60, 3600);
   for (int tokens = 1; tokens <= 2000; ++tokens) {

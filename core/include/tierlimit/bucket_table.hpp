@@ -13,7 +13,10 @@ namespace tierlimit {
 /// One bucket: 32 bytes.
 struct Slot {
   Fingerprint client;
-  std::uint32_t definition = 0;  ///< The limit that last judged the bucket, by the limiter's number; 0: an empty slot.
+  /// The limit that last judged the bucket, by the limiter's number; 0: an empty slot.
+  std::uint32_t definition : 31 = 0;
+  /// Whether limits of more than one tier have judged it.
+  std::uint32_t several_tiers : 1 = 0;
   BucketState state;
 
   [[nodiscard]] bool used() const noexcept { return definition != 0; }

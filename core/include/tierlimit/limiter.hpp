@@ -12,6 +12,7 @@
 #include "tierlimit/bucket_table.hpp"
 #include "tierlimit/decision.hpp"
 #include "tierlimit/error.hpp"
+#include "tierlimit/micros.hpp"
 #include "tierlimit/policy_set.hpp"
 #include "tierlimit/siphash.hpp"
 #include "tierlimit/tier_directory.hpp"
@@ -83,7 +84,8 @@ struct LimiterStats {
 /// A client that was never seen starts with a full bucket. Each decision looks up the client's present tier and that
 /// tier's present policy, accrues the time since the last touch and charges the cost if the bucket holds it. A bucket
 /// is forgotten (swept, a few slots a decision) only when it is full under the limit that last judged it and under
-/// those that would judge it now: then the client is as good as never seen.
+/// those that would judge it now, and if several tiers have judged it, under every limit in force: then the client is
+/// as good as never seen, until the next policy or tier change.
 ///
 /// Not thread-safe: one limiter for one thread.
 ///
@@ -118,7 +120,8 @@ class TierLimiter {
 
   /// Decides and charges.
   /// \param now  microseconds of a monotonic clock, within `max_micros` of zero
-  /// Fails, and changes nothing, with `clock` when `now` is earlier than the bucket's last touch, and with
+  /// Fails, and changes nothing, with `clock` when `now` is earlier than the bucket's last touch, or, for a client
+  /// without a bucket, earlier than buckets were forgotten as full (it may have been one of them), and with
   /// `invalid_cost`, `invalid_time`, `not_seeded` or `no_policies`.
   [[nodiscard]] Result<Decision> check(const Request& request, std::int64_t now);
   /// Whether `check` would admit the request now. `remaining` and `reset` are of the bucket as it is, accrued and not
@@ -164,6 +167,7 @@ class TierLimiter {
   [[nodiscard]] Judgement table_full(Judgement judgement, const Candidate& candidate, std::int64_t now) const noexcept;
   [[nodiscard]] Slot* make_room(const Fingerprint& client, const Candidate& candidate, std::int64_t now) noexcept;
   void forget(Slot& slot) noexcept;
+  void forget_full(Slot& slot, std::int64_t now) noexcept;
   void use(Slot& slot, std::uint32_t definition) noexcept;
   [[nodiscard]] std::uint64_t time_to_full(const Slot& slot, std::int64_t now) const noexcept;
   void sweep(std::int64_t now) noexcept;
@@ -189,6 +193,7 @@ class TierLimiter {
   TierDirectory directory_;
   BucketTable table_;
   std::uint32_t sweep_at_ = 0;
+  std::int64_t swept_at_ = -max_micros;  // The latest time at which a bucket was forgotten as full.
   LimiterStats stats_;
 };
 
