@@ -130,7 +130,8 @@ function coreSuite(name, tree) {
           at('.build', tree),
           '--output-on-failure',
           '--no-tests=error',
-          '--timeout=300',
+          '--timeout',
+          '300',
         ],
         { seconds },
       );
