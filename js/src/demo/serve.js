@@ -138,10 +138,17 @@ async function bundle() {
  */
 async function run({ host, port }) {
   const name = host.includes(':') ? `[${host}]` : host;
+  if (!URL.canParse(`http://${name}`)) throw new LaunchError(`"${host}" cannot be in a URL.`);
+  const { hostname } = new URL(`http://${name}`);
   const child = spawn(
     workerd,
     ['serve', 'workerd.capnp', `--socket-addr=http=${name}:${port}`, '--control-fd=3'],
-    { cwd: OUT, stdio: ['ignore', 'inherit', 'inherit', 'pipe'] },
+    {
+      cwd: OUT,
+      // The worker answers under this name, see workerd.capnp.
+      env: { ...process.env, DEMO_HOST: hostname },
+      stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
+    },
   );
 
   let stopping = false;
@@ -156,7 +163,7 @@ async function run({ host, port }) {
   // workerd reports there which port it listens on.
   const control = /** @type {import('node:stream').Readable} */ (child.stdio[3]);
   createInterface({ input: control }).once('line', async (line) => {
-    const url = `http://${visitable(name)}:${JSON.parse(line).port}`;
+    const url = `http://${visitable(hostname)}:${JSON.parse(line).port}`;
     const answered = await fetch(`${url}/api/stats`).then(
       ({ ok }) => ok,
       () => false,
@@ -178,9 +185,9 @@ async function run({ host, port }) {
 
 /**
  * The host for a URL: an address that stands for all of them cannot be visited.
- * @param {string} name
+ * @param {string} hostname
  */
-function visitable(name) {
-  if (name === '0.0.0.0') return '127.0.0.1';
-  return name === '[::]' ? '[::1]' : name;
+function visitable(hostname) {
+  if (hostname === '0.0.0.0') return '127.0.0.1';
+  return hostname === '[::]' ? '[::1]' : hostname;
 }

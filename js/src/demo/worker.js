@@ -9,7 +9,8 @@
 import { PolicyError, TierLimiter } from 'tierlimit';
 
 /**
- * @typedef {Record<'POLICIES' | 'PAGE_HTML' | 'PAGE_CSS' | 'PAGE_JS', string>} Env bindings
+ * @typedef {Record<'HOST' | 'POLICIES' | 'PAGE_HTML' | 'PAGE_CSS' | 'PAGE_JS', string>} Env bindings,
+ *   HOST the address that the server is bound to, as it stands in a URL
  * @typedef {{ request: Request, url: URL, env: Env, client: string }} Context
  * @typedef {Record<string, (context: Context) => Response | Promise<Response>>} Methods
  */
@@ -20,7 +21,13 @@ const COSTS = new Map([
   ['/api/report', 5],
 ]);
 
-const MAX_POLICY_BYTES = 5_000_000;
+const MAX_BODY_BYTES = 5_000_000;
+
+/** The names of a loopback address. */
+const LOCAL_HOSTS = ['localhost', '127.0.0.1', '[::1]'];
+
+/** Addresses that stand for all of a machine's. */
+const ANY_HOSTS = ['0.0.0.0', '[::]'];
 
 /** What the page may load and do: its own script and style, and requests to this server. */
 const CONTENT_SECURITY_POLICY = [
@@ -61,6 +68,7 @@ const routes = {
   '/api/hello': { GET: limited },
   '/api/report': { GET: limited },
   '/api/peek': { GET: peek },
+  '/api/clients/tier': { PUT: assignTier },
   '/api/policies': { GET: readPolicies, PUT: writePolicies },
   '/api/stats': { GET: stats },
 };
@@ -90,7 +98,9 @@ export default {
  * @param {Env} env
  */
 async function answer(request, env) {
+  if (!URL.canParse(request.url)) throw new HttpError(400, `${request.url} is no URL`);
   const url = new URL(request.url);
+  checkHost(url.hostname, env.HOST);
   const [, client = ''] = /^\/api\/clients\/([^/]+)\/tier$/.exec(url.pathname) ?? [];
   const methods = client ? { PUT: assignTier } : new Map(Object.entries(routes)).get(url.pathname);
   if (!methods) throw new HttpError(404, `there is nothing at ${url.pathname}`);
@@ -103,6 +113,20 @@ async function answer(request, env) {
     throw new HttpError(405, `${url.pathname} knows ${allow}, not ${request.method}`, { allow });
   }
   return handle({ request, url, env, client });
+}
+
+/**
+ * Refuses requests under another name than the server's. Somebody else's name can be made to lead
+ * here; then a page of theirs, opened by whoever runs this server, may send what the server's own may.
+ * @param {string} hostname of the request
+ * @param {string} bound
+ */
+function checkHost(hostname, bound) {
+  const isAddress = /^(\[.*\]|[\d.]+)$/.test(hostname);
+  if (LOCAL_HOSTS.includes(hostname) || hostname === bound) return;
+  if (isAddress && ANY_HOSTS.includes(bound)) return;
+  const remedy = 'start it with --host and the name to be used';
+  throw new HttpError(403, `this server does not answer as "${hostname}": ${remedy}`);
 }
 
 /**
@@ -147,40 +171,75 @@ function readPolicies() {
  * @param {Context} context
  */
 async function writePolicies({ request }) {
-  const bytes = await request.arrayBuffer();
-  if (bytes.byteLength > MAX_POLICY_BYTES) {
-    const size = `${bytes.byteLength} bytes, more than ${MAX_POLICY_BYTES}`;
-    throw new HttpError(413, `the policies take ${size}`);
-  }
-  let text;
-  try {
-    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw new HttpError(400, 'the policies are not UTF-8 text');
-  }
+  const text = await readText(request);
   const report = limiter.setPolicies(text);
   policyText = text;
   return json(200, report);
 }
 
 /**
- * Assigns `{ "tier": "pro" }` to a client, or removes the assignment with `{ "tier": null }`.
+ * Assigns `{ "tier": "pro" }` to a client, or removes the assignment with `{ "tier": null }`. The
+ * path may name the client too, unless that is `.` or `..`, which no path can hold.
  * @param {Context} context
  */
-async function assignTier({ request, client: encoded }) {
-  /** @type {string} */
-  let client;
-  /** @type {string | null} */
-  let tier;
-  try {
-    client = decodeURIComponent(encoded);
-    ({ tier } = await request.json());
-  } catch (error) {
-    const wanted = 'a percent-encoded client and a body like {"tier": "pro"}';
-    throw new HttpError(400, `expected ${wanted}: ${error.message}`);
-  }
+async function assignTier({ request, url, client: encoded }) {
+  const client = encoded ? decoded(encoded) : named(request, url);
+  const tier = tierIn(await readText(request));
   asked(() => limiter.setTier(client, tier));
   return json(200, { client, nowMs: Date.now(), decision: limiter.peek(client) });
+}
+
+/**
+ * The text of a request's body. One that is too long is given up when that is known.
+ * @param {Request} request
+ */
+async function readText({ headers, body }) {
+  const tooLong = new HttpError(413, `the body has more than ${MAX_BODY_BYTES} bytes`);
+  if (Number(headers.get('content-length')) > MAX_BODY_BYTES) throw tooLong;
+  // In one piece from the start: a body may come in any number of small ones.
+  const bytes = new Uint8Array(MAX_BODY_BYTES);
+  let length = 0;
+  for await (const chunk of body ?? []) {
+    if (length + chunk.length > MAX_BODY_BYTES) throw tooLong;
+    bytes.set(chunk, length);
+    length += chunk.length;
+  }
+  try {
+    const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+    return decoder.decode(bytes.subarray(0, length));
+  } catch {
+    throw new HttpError(400, 'the body is not UTF-8 text');
+  }
+}
+
+/**
+ * The tier that a body assigns. Whether it is one, the limiter says.
+ * @param {string} text
+ */
+function tierIn(text) {
+  let body;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    // No JSON is no object either.
+  }
+  if (!(body instanceof Object && 'tier' in body)) {
+    const found = text.length > 40 ? `${text.slice(0, 40)}…` : text;
+    throw new HttpError(
+      400,
+      `expected a body like {"tier": "pro"} or {"tier": null}, not ${found}`,
+    );
+  }
+  return /** @type {string | null} */ (body.tier);
+}
+
+/** @param {string} encoded a client's name from a path */
+function decoded(encoded) {
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    throw new HttpError(400, `the client ${encoded} is not percent-encoded UTF-8`);
+  }
 }
 
 function stats() {
@@ -189,20 +248,39 @@ function stats() {
 }
 
 /**
- * Who asks, by which tier and at what cost. Header values are ASCII; other names go into the query.
+ * What a request says in a header or the query. Header values are ASCII; other names go into the
+ * query.
+ * @param {Request} request
+ * @param {URL} url
+ * @param {'client' | 'tier' | 'cost'} name
+ */
+function field(request, url, name) {
+  return request.headers.get(`x-${name}`) ?? url.searchParams.get(name);
+}
+
+/**
+ * @param {Request} request
+ * @param {URL} url
+ */
+function named(request, url) {
+  const client = field(request, url, 'client');
+  if (!client) throw new HttpError(400, 'name the client: header x-client or query ?client=');
+  return client;
+}
+
+/**
+ * Who asks, by which tier and at what cost.
  * @param {Request} request
  * @param {URL} url
  */
 function caller(request, url) {
-  /** @param {string} name */
-  const field = (name) => request.headers.get(`x-${name}`) ?? url.searchParams.get(name);
-  const client = field('client');
-  if (!client) throw new HttpError(400, 'name the client: header x-client or query ?client=');
-  const cost = field('cost');
+  const client = named(request, url);
+  const cost = field(request, url, 'cost');
   if (cost !== null && !/^\d+$/.test(cost)) {
     throw new HttpError(400, `cost must be a whole number, not "${cost}"`);
   }
-  return { client, tier: field('tier') || undefined, cost: cost ? Number(cost) : undefined };
+  const tier = field(request, url, 'tier') || undefined;
+  return { client, tier, cost: cost ? Number(cost) : undefined };
 }
 
 /**

@@ -16,6 +16,7 @@ const api :Workerd.Worker = (
     (name = "core.wasm", wasm = embed "core.wasm"),
   ],
   bindings = [
+    (name = "HOST", fromEnvironment = "DEMO_HOST"),
     (name = "POLICIES", text = embed "policies.json"),
     (name = "PAGE_HTML", text = embed "page.html"),
     (name = "PAGE_CSS", text = embed "page.css"),

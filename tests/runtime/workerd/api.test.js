@@ -3,9 +3,12 @@
  * count: none, one token in decades, or more tokens a millisecond than a bucket holds.
  */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 
-import { startDemo } from './demo.js';
+import { launch, startDemo } from './demo.js';
 
 const FROZEN = { tokens: 1, seconds: 1e9 };
 const INSTANT = 1e9;
@@ -182,12 +185,37 @@ test('a tier can be assigned to a client and taken away', async () => {
   await put(path, '{"tier": null}');
   assert.equal((await call(`/api/hello?${query}`)).body.decision.fallback, 'no-tier');
 
-  for (const body of ['', '{', '{"tier": 7}', '{}', 'null']) {
-    const refused = await put(path, body);
-    assert.equal(refused.status, 400, body);
-    assert.ok(refused.body.error.message, body);
+  for (const body of ['', '{', '{}', 'null', '7', '"tier"', '[]']) {
+    const { status, body: answer } = await put(path, body);
+    const message = `expected a body like {"tier": "pro"} or {"tier": null}, not ${body}`;
+    assert.deepEqual([status, answer.error.message], [400, message]);
   }
-  assert.equal((await put('/api/clients/%ff/tier', '{"tier": "big"}')).status, 400);
+  const number = await put(path, '{"tier": 7}');
+  assert.equal(number.status, 400);
+  assert.match(number.body.error.message, /tier.*7/);
+  const undecodable = await put('/api/clients/%ff/tier', '{"tier": "big"}');
+  assert.equal(undecodable.status, 400);
+  assert.match(undecodable.body.error.message, /%ff/);
+});
+
+test('a tier can be assigned to a client that no path can name', async () => {
+  await apply({
+    default: { capacity: 1, refillPerSecond: 0 },
+    tiers: { big: { capacity: 9, refillPerSecond: 0 } },
+  });
+  for (const name of ['.', '..', 'a/../b']) {
+    const query = new URLSearchParams({ client: name });
+    const { status, body } = await put(`/api/clients/tier?${query}`, '{"tier": "big"}');
+    assert.deepEqual([status, body.client, body.decision.tier], [200, name, 'big']);
+    assert.equal((await call(`/api/hello?${query}`)).body.decision.tier, 'big');
+  }
+  const headers = { 'x-client': 'by-header' };
+  const options = { method: 'PUT', headers, body: '{"tier": "big"}' };
+  assert.equal((await call('/api/clients/tier', options)).body.client, 'by-header');
+
+  const nameless = await put('/api/clients/./tier', '{"tier": "big"}');
+  assert.equal(nameless.status, 400);
+  assert.match(nameless.body.error.message, /name the client/);
 });
 
 test('refused policies are reported with line and column, and the old ones stay in force', async () => {
@@ -301,4 +329,76 @@ test('the page brings all it needs and may load nothing else', async () => {
   for (const link of links.filter((address) => !address.startsWith('data:'))) {
     assert.equal((await call(link)).status, 200, link);
   }
+});
+
+/**
+ * A request as fetch does not send it.
+ * @param {import('node:http').RequestOptions} options
+ * @param {string} [body] left unfinished: the answer is not to wait for the rest
+ */
+async function callRaw(url, options, body) {
+  const sent = request(url, { agent: false, ...options }).on('error', () => {});
+  if (body) sent.write(body);
+  if (options.method === 'PUT') sent.flushHeaders();
+  else sent.end();
+  const [response] = await once(sent, 'response');
+  const answer = { status: response.statusCode, body: await json(response) };
+  sent.destroy();
+  return answer;
+}
+
+test(
+  'a body that is too large is refused before the rest of it comes',
+  { timeout: 60_000 },
+  async () => {
+    const most = 5_000_000;
+    for (const path of ['/api/policies', '/api/clients/tier?client=large']) {
+      for (const [headers, body] of [
+        [{ 'content-length': 300_000_000 }],
+        [{ 'transfer-encoding': 'chunked' }, ' '.repeat(most + 1)],
+      ]) {
+        const { status, body: answer } = await callRaw(
+          `${demo.url}${path}`,
+          { method: 'PUT', headers },
+          body,
+        );
+        const message = `the body has more than ${most} bytes`;
+        assert.deepEqual([status, answer.error.message], [413, message]);
+      }
+    }
+    const largest = '{"default": {"capacity": 1, "refillPerSecond": 0}}'.padEnd(most);
+    assert.equal((await put('/api/policies', largest)).status, 200);
+  },
+);
+
+test('only the names it is served under are answered', async () => {
+  const status = async (url, host) => {
+    const { status, body } = await callRaw(`${url}/api/stats`, { headers: { host } });
+    if (status === 403) assert.match(body.error.message, /does not answer as ".*--host/);
+    return status;
+  };
+  for (const host of ['localhost', 'LOCALHOST:1', '127.0.0.1', '127.0.0.1:99', '[::1]:8787']) {
+    assert.equal(await status(demo.url, host), 200, host);
+  }
+  const foreign = ['evil.example', 'localhost.evil.example:8787', '127.0.0.1.evil.example'];
+  for (const host of [...foreign, '192.0.2.7', '[2001:db8::1]']) {
+    assert.equal(await status(demo.url, host), 403, host);
+  }
+  assert.equal(await status(demo.url, 'a b'), 400);
+
+  const policies = '{"default": {"capacity": 66, "refillPerSecond": 0}}';
+  const headers = { host: 'evil.example', 'content-length': policies.length };
+  const written = await callRaw(`${demo.url}/api/policies`, { method: 'PUT', headers }, policies);
+  assert.equal(written.status, 403);
+  assert.notEqual((await call('/api/policies')).text, policies);
+
+  const open = launch(['--port', '0', '--host', '0.0.0.0']);
+  const url = await open.url;
+  assert.ok(url, open.output());
+  for (const host of ['localhost', '192.0.2.7:1', '[2001:db8::1]']) {
+    assert.equal(await status(url, host), 200, host);
+  }
+  for (const host of foreign) assert.equal(await status(url, host), 403, host);
+  open.signal('SIGTERM');
+  assert.equal(await open.ended, 0, open.output());
 });

@@ -25,7 +25,7 @@ test('a request that does not end does not keep the launcher alive', async () =>
   // A body of which the rest never comes: workerd waits for it.
   const { port } = new URL(url);
   const socket = connect(Number(port), '127.0.0.1').on('error', () => {});
-  socket.write('PUT /api/policies HTTP/1.1\r\nhost: demo\r\ncontent-length: 1000\r\n\r\n{');
+  socket.write('PUT /api/policies HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000\r\n\r\n{');
   await fetch(`${url}/api/stats`);
 
   demo.signal('SIGINT');

@@ -39,7 +39,7 @@ export async function readPolicies() {
 export const writePolicies = (text) => callJson('/api/policies', { method: 'PUT', body: text });
 
 export const assignTier = (client, tier) =>
-  callJson(`/api/clients/${encodeURIComponent(client)}/tier`, {
+  callJson(address('/api/clients/tier', { client }), {
     method: 'PUT',
     body: JSON.stringify({ tier }),
   });
