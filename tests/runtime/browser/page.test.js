@@ -265,6 +265,37 @@ describe('the page', { skip: executablePath ? false : 'there is no Chromium on t
     assert.equal(await page.locator('main img').count(), 0);
   });
 
+  test('a client whose name looks like a step in a path can be assigned a tier', async () => {
+    await open();
+    await field('Client').fill('..');
+    await field('Tier').fill('pro');
+    await click('Assign to this client');
+    await answer('.. is now assigned to “pro”.');
+  });
+
+  for (const width of [1280, 390]) {
+    test(`long names are cut, not the page: ${width}`, async () => {
+      await open({ viewport: { width, height: 844 } });
+      const name = `${width}${'n'.repeat(3000)}`;
+      await field('Client').fill(name);
+      await click('Send one');
+      await answer('Allowed.');
+      await page.locator('.lane').getByText('4.0').waitFor();
+      // From now on the client is one of those to pick.
+      await field('Tier').fill('t'.repeat(300));
+      await click('Send one');
+      await page.locator('.lane-tier', { hasText: 'ttt' }).waitFor();
+      const overflow = () => document.documentElement.scrollWidth - window.innerWidth;
+      assert.equal(await page.evaluate(overflow), 0);
+      for (const part of ['.lane-name', '.who', '#client-chips [aria-pressed=true]']) {
+        assert.ok((await page.locator(part).first().getAttribute('title')).includes(name), part);
+      }
+      const tier = await page.locator('.lane-tier').boundingBox();
+      assert.ok(tier.width > 40, 'the tier has room beside the name');
+      await screenshot(`long-names-${width}`);
+    });
+  }
+
   test('a server that does not answer is said, and said no more when it does', async () => {
     await open();
     await page.context().setOffline(true);

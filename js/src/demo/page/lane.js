@@ -26,7 +26,8 @@ export class Lane {
     this.node = document.getElementById('lane').content.cloneNode(true).firstElementChild;
     this.node.dataset.series = series;
     const name = this.#part('.lane-name');
-    name.textContent = client;
+    name.firstChild.textContent = client;
+    name.title = `Use ${client} in the form`;
     name.addEventListener('click', onPick);
     const close = this.#part('.close');
     close.setAttribute('aria-label', `Stop watching ${client}`);
@@ -61,6 +62,7 @@ export class Lane {
   learn({ nowMs, decision, cost = 0 }, rate) {
     if (cost > 0) this[decision.allowed ? 'allowed' : 'denied'] += 1;
     this.#decision = decision;
+    this.#part('.lane-tier').title = judgedBy(decision);
     this.#history.add(nowMs, decision, { rate, cost });
     this.#history.trim(nowMs - MAX_SPAN_MS);
   }

@@ -56,6 +56,7 @@ export class AnswerLog {
     entry.querySelector('.status').textContent = status;
     const cost = request.cost > 1 ? `, cost ${count(request.cost)}` : '';
     entry.querySelector('.who').textContent = `${request.client}${cost}`;
+    entry.querySelector('.who').title = request.client;
     this.#list.prepend(entry);
     while (this.#list.childElementCount > MAX_ENTRIES) this.#list.lastElementChild.remove();
     return entry;

@@ -245,6 +245,7 @@ function chips(container, field, picks) {
     chip.type = 'button';
     chip.className = 'chip';
     chip.textContent = label;
+    chip.title = label;
     if (note) chip.append(Object.assign(document.createElement('small'), { textContent: note }));
     chip.ariaPressed = `${field.value === value}`;
     chip.addEventListener('click', () => {
