@@ -102,7 +102,9 @@ function nodeSuite(name, files, needs, env = {}) {
         if (what === undefined) notes.push(text);
         else count[what] = Number(number);
       }
-      return result(status, output, {
+      // The reporter tells all failures once more at the end.
+      const failures = output.indexOf('\n✖ failing tests:');
+      return result(status, output.slice(Math.max(failures, 0)), {
         passed: count.pass,
         failed: count.fail + count.cancelled,
         skipped: count.skipped + count.todo,
@@ -136,7 +138,8 @@ function coreSuite(name, tree) {
         { seconds },
       );
       const [, failed, all] = /(\d+) tests? failed out of (\d+)/.exec(output) ?? [];
-      return result(status, output, {
+      const failures = output.replace(/^ +Start .*\n|^.* Passed +[\d.]+ sec\n/gm, '');
+      return result(status, failures, {
         passed: Number(all) - Number(failed),
         failed: Number(failed),
       });
