@@ -79,8 +79,11 @@ async function alone(action) {
       rmSync(lock, { force: true });
       continue;
     }
-    if (!told)
-      process.stderr.write(`waiting for process ${owner}, which is setting up this clone\n`);
+    if (!told) {
+      process.stderr.write(
+        `waiting for process ${owner}, which is setting up this clone (if it is not: delete ${lock})\n`,
+      );
+    }
     told = true;
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
