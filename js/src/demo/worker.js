@@ -23,6 +23,9 @@ const COSTS = new Map([
 
 const MAX_BODY_BYTES = 5_000_000;
 
+/** A larger body is read so far, and not kept: a client that is still sending can miss the answer. */
+const MAX_READ_BYTES = 20_000_000;
+
 /** The names of a loopback address. */
 const LOCAL_HOSTS = ['localhost', '127.0.0.1', '[::1]'];
 
@@ -190,20 +193,21 @@ async function assignTier({ request, url, client: encoded }) {
 }
 
 /**
- * The text of a request's body. One that is too long is given up when that is known.
+ * The text of a request's body. Memory is taken for as much as may be in it, however long it is.
  * @param {Request} request
  */
 async function readText({ headers, body }) {
   const tooLong = new HttpError(413, `the body has more than ${MAX_BODY_BYTES} bytes`);
-  if (Number(headers.get('content-length')) > MAX_BODY_BYTES) throw tooLong;
+  if (Number(headers.get('content-length')) > MAX_READ_BYTES) throw tooLong;
   // In one piece from the start: a body may come in any number of small ones.
   const bytes = new Uint8Array(MAX_BODY_BYTES);
   let length = 0;
   for await (const chunk of body ?? []) {
-    if (length + chunk.length > MAX_BODY_BYTES) throw tooLong;
-    bytes.set(chunk, length);
+    if (length + chunk.length <= MAX_BODY_BYTES) bytes.set(chunk, length);
     length += chunk.length;
+    if (length > MAX_READ_BYTES) break;
   }
+  if (length > MAX_BODY_BYTES) throw tooLong;
   try {
     const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
     return decoder.decode(bytes.subarray(0, length));
