@@ -120,14 +120,11 @@ mergeInto(LibraryManager.library, {
   $invoke: function (invoker, first, types, values) {
     var destructors = [];
     try {
-      return registeredTypes[types[0]]['fromWireType'](
-        getWasmTableEntry(invoker)(
-          ...first,
-          ...values.map((value, i) =>
-            registeredTypes[types[i + 1]]['toWireType'](destructors, value),
-          ),
-        ),
+      var wires = values.map((value, i) =>
+        registeredTypes[types[i + 1]]['toWireType'](destructors, value),
       );
+      var result = guard(() => getWasmTableEntry(invoker)(...first, ...wires))();
+      return registeredTypes[types[0]]['fromWireType'](result);
     } finally {
       runDestructors(destructors);
     }
@@ -185,7 +182,7 @@ mergeInto(LibraryManager.library, {
       delete() {
         var address = addressOf(this, `${name}.delete`);
         addresses.delete(this);
-        getWasmTableEntry(destructor)(address);
+        if (!broken) guard(getWasmTableEntry(destructor))(address);
       }
       isDeleted() {
         return !addresses.has(this);

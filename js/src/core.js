@@ -36,6 +36,8 @@ import { HotPath } from './hot-path.js';
  * @property {new (policies: string, maxClients: number, maxBytes: number, denyWhenFull: boolean, strict: boolean,
  *   sweep: boolean) => BoundLimiter} TierLimiter
  * @property {Uint8Array<ArrayBuffer>} HEAPU8 linear memory as it is now; another one after it has grown
+ * @property {unknown} broken what ended a call by an exception: a trap, or the caller's stack running over in the
+ *   midst of it. Then every further call throws.
  * @property {(bytes: number) => number} _tierlimit_key
  * @property {(bytes: number) => boolean} _tierlimit_memory
  * @property {() => number} _tierlimit_answer
@@ -75,6 +77,11 @@ export function compile(bytes) {
   try {
     return new WebAssembly.Module(bytes);
   } catch (error) {
+    if (!WebAssembly.validate(bytes)) {
+      throw new TypeError(`the bytes are no WebAssembly module: ${error.message}`, {
+        cause: error,
+      });
+    }
     throw new Error(
       `WebAssembly cannot be compiled here (${error.message}). A Content-Security-Policy must have 'wasm-unsafe-eval' ` +
         'in its script-src. Where a runtime compiles no WebAssembly at run time, import tierlimit/core.wasm and pass ' +

@@ -43,6 +43,6 @@ export class TierLimiter extends Limiter {
    * @returns {TierLimiter}
    */
   static forIsolate(name, options) {
-    return forIsolate(name, options, (first) => new TierLimiter(first));
+    return forIsolate(name, options, (first) => new this(first));
   }
 }

@@ -4,7 +4,7 @@
  */
 
 import { show } from './errors.js';
-import { isDisposed, policyText, settings } from './limiter.js';
+import { isGone, policyText, settings } from './limiter.js';
 
 /** @import { Limiter } from './limiter.js' */
 /** @import { LimiterOptions } from './types.js' */
@@ -17,7 +17,7 @@ const registryKey = Symbol.for('tierlimit.isolate.v0');
  * @property {Limiter} limiter
  * @property {string} text The policies that were last given here.
  * @property {Readonly<Record<string, unknown>>} settings
- * @property {() => boolean} isDisposed Made beside the limiter: a class can look only into its own instances.
+ * @property {() => boolean} isGone Made beside the limiter: a class can look only into its own instances.
  */
 
 /** @returns {Map<string, Entry>} */
@@ -44,13 +44,13 @@ export function forIsolate(name, options, make) {
   const { text } = policyText(options.policies);
   const limiters = registry();
   const entry = limiters.get(name);
-  if (entry === undefined || entry.isDisposed()) {
+  if (entry === undefined || entry.isGone()) {
     const limiter = make(options);
     limiters.set(name, {
       limiter,
       text,
       settings: wanted,
-      isDisposed: () => isDisposed(limiter),
+      isGone: () => isGone(limiter),
     });
     return limiter;
   }

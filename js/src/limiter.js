@@ -32,10 +32,11 @@ const largestMaxBytes = 2 ** 32;
 const seedBytes = 16;
 
 /**
- * Whether a limiter has been disposed of. A limiter of another copy of the package is for that copy to say.
+ * Whether a limiter has been disposed of, or lost with its core. A limiter of another copy of the package is for that
+ * copy to say.
  * @type {(limiter: Limiter) => boolean}
  */
-export let isDisposed;
+export let isGone;
 
 /**
  * Decides for every client whether a request may proceed: a token bucket for each, by tiers whose policies may change
@@ -63,7 +64,7 @@ export class Limiter {
   #tierNames = [];
 
   static {
-    isDisposed = (limiter) => limiter.#handle === 0;
+    isGone = (limiter) => limiter.#handle === 0 || Boolean(limiter.#core.module.broken);
   }
 
   /**
@@ -162,11 +163,11 @@ export class Limiter {
     const { text, isText } = policyText(policies);
     Limiter.#alive(this, 'setPolicies');
     checkPoliciesFit(this.#core, text);
-    const report = readReport(this.#bound.setPolicies(text), isText);
+    // Before anything changes, for whatever happens: a number that stands for another tier must not be used.
     this.#tierIds.clear();
     this.#tierNames.length = 0;
-    this.#report = report;
-    return report;
+    this.#report = readReport(this.#bound.setPolicies(text), isText);
+    return this.#report;
   }
 
   /**
@@ -182,9 +183,9 @@ export class Limiter {
     if (tier !== null) checkTier(tier);
     const length = client.length + (tier?.length ?? 0);
     if (!fits(this.#core, length)) throw new RangeError(doesNotFit(length));
+    this.#tierNames.length = 0;
     const error = tier === null ? this.#bound.clearTier(client) : this.#bound.setTier(client, tier);
     if (error !== null) throw new RangeError(error.message);
-    this.#tierNames.length = 0;
   }
 
   /** How many policy documents have been accepted. */

@@ -33,12 +33,13 @@ export { ClockError, PolicyError } from './errors.js';
  * const { TierLimiter } = withModule(module);
  */
 export function withModule(module) {
-  const core = coreFrom(module);
+  let core = coreFrom(module);
 
   /** @inheritdoc */
   class TierLimiter extends Limiter {
     /** @param {LimiterOptions} options */
     constructor(options) {
+      if (core.module.broken) core = coreFrom(module);
       super(core, options);
     }
 
@@ -49,7 +50,7 @@ export function withModule(module) {
      * @returns {TierLimiter}
      */
     static forIsolate(name, options) {
-      return forIsolate(name, options, (first) => new TierLimiter(first));
+      return forIsolate(name, options, (first) => new this(first));
     }
   }
 

@@ -12,6 +12,6 @@ let core;
 
 /** @returns {Core} */
 export function sharedCore() {
-  core ??= new Core(instantiate(compiled()));
+  if (core === undefined || core.module.broken) core = new Core(instantiate(compiled()));
   return core;
 }
