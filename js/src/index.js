@@ -38,6 +38,9 @@ export class TierLimiter extends Limiter {
    * another maxClients, maxBytes, onFull, strict, sweep or seed it is a RangeError. The clock is that of the first
    * call. After `dispose()` the next call makes a new one.
    *
+   * @example
+   * const limiter = TierLimiter.forIsolate('api', { policies });
+   *
    * @param {string} name
    * @param {LimiterOptions} options
    * @returns {TierLimiter}

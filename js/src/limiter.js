@@ -145,6 +145,8 @@ export class Limiter {
    * @param {CheckOptions} [options]
    * @returns {Decision}
    * @throws {ClockError | TypeError | RangeError} as `allow`
+   * @example
+   * const { remaining, limit } = limiter.peek('acme');
    */
   peek(client, options = undefined) {
     return Limiter.#decide(this, 'peek', client, options);
@@ -158,6 +160,9 @@ export class Limiter {
    * @param {Policies | string} policies an object or JSON text
    * @returns {PolicyReport}
    * @throws {PolicyError} when the document is refused; the one in force stays
+   * @example
+   * const { rejected } = limiter.setPolicies(await readFile('policies.json', 'utf8'));
+   * for (const { path, message } of rejected) console.warn(path, message);
    */
   setPolicies(policies) {
     const { text, isText } = policyText(policies);
@@ -176,6 +181,10 @@ export class Limiter {
    *
    * @param {string} client
    * @param {string | null} tier null takes the assignment back
+   * @throws {TypeError} when an argument is of another type
+   * @throws {RangeError} when there is no memory for one more assignment
+   * @example
+   * limiter.setTier('acme', 'pro');
    */
   setTier(client, tier) {
     Limiter.#alive(this, 'setTier');
@@ -209,6 +218,8 @@ export class Limiter {
   /**
    * What the limiter holds and has done.
    * @returns {LimiterStats}
+   * @example
+   * const { buckets, evictions, evictedTokens } = limiter.stats();
    */
   stats() {
     Limiter.#alive(this, 'stats');
@@ -419,15 +430,33 @@ export function policyText(policies) {
   if (typeof policies !== 'object' || policies === null) {
     throw new TypeError(`policies must be an object or JSON text; got ${show(policies)}`);
   }
+  // JSON would make something of these, or nothing: of bytes a list of numbers, of a promise an empty document.
+  const kind = Object.prototype.toString.call(policies).slice(8, -1);
+  if (kind !== 'Object' && kind !== 'Array') {
+    throw new TypeError(`policies must be a plain object or JSON text; got a ${kind}`);
+  }
   let text;
   try {
-    text = JSON.stringify(policies);
+    text = JSON.stringify(policies, asItIs);
   } catch (error) {
     const why = error instanceof Error ? error.message : show(error);
     throw new TypeError(`policies cannot be written as JSON: ${why}`, { cause: error });
   }
   if (text === undefined) throw new TypeError('policies cannot be written as JSON');
   return { text, isText: false };
+}
+
+/**
+ * What JSON would silently write as something else: a map, which is refused, and NaN or an infinity, which becomes text
+ * that the core refuses by name in its place.
+ * @param {string} name
+ * @param {unknown} value
+ */
+function asItIs(name, value) {
+  if (value instanceof Map || value instanceof Set) {
+    throw new TypeError(`${show(name)} is a ${value.constructor.name}; it must be a plain object`);
+  }
+  return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
 }
 
 /**

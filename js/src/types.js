@@ -96,7 +96,7 @@
  * @property {number} allowed Requests admitted.
  * @property {number} denied Requests denied.
  * @property {number} evictions Buckets forgotten for want of room before they were full.
- * @property {number} evictedTokens Tokens that their clients have got back by it.
+ * @property {number} evictedTokens Tokens that their clients have got back by it, by the limits that last judged them.
  * @property {number} swept Buckets forgotten because they were full.
  * @property {number} tableFull Requests denied for want of room; also counted in `denied`.
  * @property {number} clockRegressions Readings that were lower than one before and were held.

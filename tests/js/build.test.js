@@ -40,7 +40,7 @@ async function outputOf(script, flags) {
 const folders = [];
 after(() => folders.forEach((folder) => rmSync(folder, { recursive: true })));
 
-test('the glue makes no code, loads nothing and looks for no environment', () => {
+test('case 21: the glue makes no code, loads nothing and looks for no environment', () => {
   const forbidden = [
     /\beval\b/,
     /\bFunction\b/,
@@ -62,7 +62,7 @@ test('the glue makes no code, loads nothing and looks for no environment', () =>
   );
 });
 
-test('the module imports embind, memory growth and nothing else: no clock, no randomness', () => {
+test('case 17: the module imports embind, memory growth and nothing else: no clock, no randomness', () => {
   const [, table] = /\b(?:wasmImports|asmLibraryArg) ?= ?\{([^}]*)\}/.exec(glue);
   const names = new Map(
     table.split(',').map((pair) => {
@@ -93,7 +93,7 @@ test('every function of the hot path is on the module', () => {
   for (const name of names) assert.equal(typeof module[`_${name}`], 'function', name);
 });
 
-test('where nothing can be compiled, a compiled module is enough', async () => {
+test('case 20: where nothing can be compiled, a compiled module is enough', async () => {
   const output = await outputOf(`
     import { readFileSync } from 'node:fs';
     const module = new WebAssembly.Module(readFileSync(${JSON.stringify(wasmPath)}));
@@ -108,7 +108,7 @@ test('where nothing can be compiled, a compiled module is enough', async () => {
   assert.equal(output, 'true true false\n');
 });
 
-test('where compiling is forbidden, the error says what allows it; it is tried again', async () => {
+test('case 30: where compiling is forbidden, the error says what allows it; it is tried again', async () => {
   const output = await outputOf(`
     import { TierLimiter } from 'tierlimit';
     const { Module } = WebAssembly;
@@ -125,7 +125,7 @@ test('where compiling is forbidden, the error says what allows it; it is tried a
   assert.equal(output, 'true true blocked by CSP\ntrue true false\n');
 });
 
-test('without location and with an empty import.meta', async () => {
+test('case 22: without location and with an empty import.meta', async () => {
   const output = await outputOf(
     `
     import { readFileSync } from 'node:fs';
@@ -154,7 +154,7 @@ test('without location and with an empty import.meta', async () => {
   assert.equal(output, 'true true false\n');
 });
 
-test('from a folder with a strange name, fetching nothing', async () => {
+test('case 24: from a folder with a strange name, fetching nothing', async () => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'tierlimit-build-')));
   folders.push(folder);
   const installed = join(folder, 'a b#c%20d/node_modules/tierlimit');
@@ -172,7 +172,7 @@ test('from a folder with a strange name, fetching nothing', async () => {
   assert.equal(output, 'true true false\n');
 });
 
-test('all limiters of the package share one instance, made when the first is', async () => {
+test('case 30: all limiters of the package share one instance, made when the first is', async () => {
   const output = await outputOf(`
     const { Instance } = WebAssembly;
     let instances = 0;

@@ -358,6 +358,10 @@ test('policies that are no document at all are a TypeError that names what was g
     [Symbol('p'), /policies .* Symbol\(p\)/],
     [() => ({ default: good }), /policies .* a function/],
     [{ default: { capacity: 3n, refillPerSecond: 1 } }, /policies .* BigInt/],
+    [Buffer.from('{}'), /policies must be a plain object or JSON text; got a Uint8Array/],
+    [Promise.resolve('{}'), /got a Promise/],
+    [new Map(), /got a Map/],
+    [{ default: good, tiers: new Map([['pro', good]]) }, /"tiers" is a Map/],
     [cyclic, /policies .* circular/],
     [{ toJSON: () => undefined }, /policies/],
     [
@@ -395,7 +399,9 @@ test('objects are written as JSON: what JSON leaves out is left out', () => {
   limiter.setPolicies({ toJSON: () => ({ default: { capacity: 4, refillPerSecond: 1 } }) });
   assert.equal(limiter.peek('c').limit, 4);
   for (const capacity of [NaN, Infinity, null]) {
-    assert.equal(refusal({ default: { capacity, refillPerSecond: 1 } }).code, 'wrong-type');
+    const error = refusal({ default: { capacity, refillPerSecond: 1 } });
+    assert.equal(error.code, 'wrong-type');
+    assert.match(error.message, new RegExp(String(capacity)));
   }
 });
 

@@ -40,12 +40,18 @@ after(() => rmSync(project, { recursive: true, force: true }));
 test('holds what users need and nothing else', () => {
   const paths = packed.files.map(({ path }) => path);
   const expected =
-    /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|js\/src\/(?!demo\/).*\.js|js\/dist\/[\w.]+)$/;
+    /^(package\.json|(bindings\/)?README\.md|LICENSE|CHANGELOG\.md|js\/src\/(?!demo\/).*\.js|js\/dist\/[\w.]+)$/;
   assert.deepEqual(
     paths.filter((path) => !expected.test(path)),
     [],
   );
-  for (const path of ['README.md', 'LICENSE', 'CHANGELOG.md', 'js/dist/core.wasm']) {
+  for (const path of [
+    'README.md',
+    'bindings/README.md',
+    'LICENSE',
+    'CHANGELOG.md',
+    'js/dist/core.wasm',
+  ]) {
     assert.ok(paths.includes(path), `${path} is not in the package`);
   }
 });

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include <tierlimit/policy_set.hpp>
+#include <tierlimit/tierlimit.hpp>
 
 int main() {
-  const auto policies = tierlimit::PolicySet::from_json(R"({"default": {"capacity": 5, "refillPerSecond": 1}})");
-  return policies ? 0 : 1;
+  tierlimit::TierLimiter limiter;
+  limiter.seed({1, 2});
+  if (!limiter.set_policies(R"({"default": {"capacity": 5, "refillPerSecond": 1}})")) return 1;
+  const auto decision = limiter.check({.client = "acme", .cost = 2}, 0);
+  return decision && decision.value().remaining == 3 ? 0 : 1;
 }
