@@ -54,6 +54,17 @@ bool failed(const Judgement& judgement) noexcept {
 
 bool in_range(std::int64_t now) noexcept { return now >= -max_micros && now <= max_micros; }
 
+// A request answered in words; `ask` judges it by the tier that its name stands for.
+template <class Ask>
+Result<Decision> answer(const TierLimiter& limiter, const Request& request, std::int64_t now, Ask ask) {
+  if (!in_range(now)) return out_of_range(now);
+  const Judgement judgement = ask(request.tier ? limiter.tier(*request.tier) : TierChoice{});
+  if (failed(judgement)) return explain(judgement, request.cost, now);
+  Decision decision = limiter.describe(judgement, request.cost);
+  if (request.tier) decision.tier = request.tier;
+  return decision;
+}
+
 }  // namespace
 
 TierLimiter::TierLimiter(const LimiterOptions& options)
@@ -68,23 +79,11 @@ void TierLimiter::seed(const Secret& secret) {
 // ---- Decisions -----------------------------------------------------------------------------------------------------
 
 Result<Decision> TierLimiter::check(const Request& request, std::int64_t now) {
-  if (!in_range(now)) return out_of_range(now);
-  const TierChoice choice = request.tier ? tier(*request.tier) : TierChoice{};
-  const Judgement judgement = judge(request.client, choice, request.cost, now);
-  if (failed(judgement)) return explain(judgement, request.cost, now);
-  Decision decision = describe(judgement, request.cost);
-  if (request.tier) decision.tier = request.tier;
-  return decision;
+  return answer(*this, request, now, [&](TierChoice tier) { return judge(request.client, tier, request.cost, now); });
 }
 
 Result<Decision> TierLimiter::peek(const Request& request, std::int64_t now) {
-  if (!in_range(now)) return out_of_range(now);
-  const TierChoice choice = request.tier ? tier(*request.tier) : TierChoice{};
-  const Judgement judgement = preview(request.client, choice, request.cost, now);
-  if (failed(judgement)) return explain(judgement, request.cost, now);
-  Decision decision = describe(judgement, request.cost);
-  if (request.tier) decision.tier = request.tier;
-  return decision;
+  return answer(*this, request, now, [&](TierChoice tier) { return preview(request.client, tier, request.cost, now); });
 }
 
 TierChoice TierLimiter::tier(std::string_view name) const {
