@@ -298,7 +298,9 @@ std::uint64_t TierLimiter::time_to_full(const Slot& slot, std::int64_t now) cons
 void TierLimiter::sweep(std::int64_t now) noexcept {
   for (int i = 0; i < slots_swept_per_decision; ++i) {
     Slot& slot = table_.at(sweep_at_);
-    if (slot.definition != 0 && time_to_full(slot, now) == 0) {
+    // Most slots are empty or far from full, which the limit that last judged tells at once.
+    const Limit& limit = definitions_[slot.definition].limit;
+    if (slot.definition != 0 && accrued(limit, slot.state, now) == limit.full && time_to_full(slot, now) == 0) {
       forget_full(slot, now);
     } else {
       sweep_at_ += sweep_stride;

@@ -25,7 +25,8 @@ template <int Compress, int Finish>
   std::uint64_t v1 = secret[1] ^ 0x646f72616e646f6d ^ 0xee;
   std::uint64_t v2 = secret[0] ^ 0x6c7967656e657261;
   std::uint64_t v3 = secret[1] ^ 0x7465646279746573;
-  const auto rounds = [&](int count) {
+  // Inline, also where the rest is compiled for size: this is most of what a decision costs.
+  const auto rounds = [&](int count) __attribute__((always_inline)) {
     for (; count > 0; --count) {
       v0 += v1;
       v2 += v3;
