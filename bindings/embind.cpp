@@ -90,8 +90,8 @@ class Limiter {
     return report();
   }
 
-  void seed(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t d) {
-    limiter_.seed({std::uint64_t{b} << 32 | a, std::uint64_t{d} << 32 | c});
+  bool seed(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t d) {
+    return limiter_.seed({std::uint64_t{b} << 32 | a, std::uint64_t{d} << 32 | c});
   }
 
   val set_tier(const std::string& client, const std::string& tier) { return assigned(limiter_.set_tier(client, tier)); }

@@ -126,7 +126,7 @@ mergeInto(LibraryManager.library, {
       var result = guard(() => getWasmTableEntry(invoker)(...first, ...wires))();
       return registeredTypes[types[0]]['fromWireType'](result);
     } finally {
-      runDestructors(destructors);
+      if (!broken) runDestructors(destructors);
     }
   },
 

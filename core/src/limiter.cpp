@@ -31,9 +31,11 @@ Error failure(ErrorCode code, std::string message) {
 Error explain(const Judgement& judgement, std::uint64_t cost, std::int64_t now) {
   switch (judgement.status) {
     case Judgement::Status::clock:
-      return failure(ErrorCode::clock, "the clock reads " + std::to_string(now) +
-                                           " microseconds, earlier than the client's last decision at " +
-                                           std::to_string(judgement.state.touched));
+      return failure(ErrorCode::clock,
+                     "the clock reads " + std::to_string(now) +
+                         " microseconds, earlier than the client's last decision (or, without a bucket, than full "
+                         "buckets were forgotten) at " +
+                         std::to_string(judgement.state.touched));
     case Judgement::Status::invalid_cost:
       return failure(ErrorCode::invalid_cost,
                      "the cost is " + std::to_string(cost) + "; it must be a whole number from 1 to 9007199254740991");
@@ -70,10 +72,12 @@ Result<Decision> answer(const TierLimiter& limiter, const Request& request, std:
 TierLimiter::TierLimiter(const LimiterOptions& options)
     : options_(options), definitions_(1), table_(options.max_clients, options.max_bytes) {}
 
-void TierLimiter::seed(const Secret& secret) {
-  if (secret_) return;
+bool TierLimiter::seed(const Secret& secret) {
+  if (secret_) return true;
+  if (!memory_available(directory_.room_to_seed())) return false;
   secret_ = secret;
   directory_.seed(secret);
+  return true;
 }
 
 // ---- Decisions -----------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ namespace tierlimit {
 
 std::optional<TierId> Assignments::set(std::string_view client, std::optional<TierId> tier) {
   if (!secret_) {
+    if (!notes_.empty() && notes_.back().client == client) return std::exchange(notes_.back().tier, tier);
     notes_.push_back({std::string{client}, tier});
     return std::nullopt;
   }

@@ -21,7 +21,7 @@ import { HotPath } from './hot-path.js';
  * @property {() => number} handle
  * @property {() => RawReport} report
  * @property {(policies: string) => RawReport} setPolicies
- * @property {(a: number, b: number, c: number, d: number) => void} seed
+ * @property {(a: number, b: number, c: number, d: number) => boolean} seed
  * @property {(client: string, tier: string) => RawProblem | null} setTier
  * @property {(client: string) => RawProblem | null} clearTier
  * @property {(tier: number) => string | null} tierName

@@ -45,7 +45,8 @@ export class ClockError extends Error {
    */
   constructor(nowMs, touchedMs) {
     super(
-      `now() is ${nowMs} ms, earlier than the client's last decision at ${touchedMs} ms; ` +
+      `now() is ${nowMs} ms, earlier than the client's last decision (or, without a bucket, than full buckets were ` +
+        `forgotten) at ${touchedMs} ms; ` +
         `time must not step back (onClockBackward: 'hold' keeps the highest reading instead)`,
     );
     this.name = 'ClockError';

@@ -332,7 +332,9 @@ export class Limiter {
   #seed(bytes) {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const word = (/** @type {number} */ at) => view.getUint32(at, true);
-    this.#bound.seed(word(0), word(4), word(8), word(12));
+    if (!this.#bound.seed(word(0), word(4), word(8), word(12))) {
+      throw new RangeError('there is no memory for the clients that are assigned to tiers');
+    }
     this.#seeded = true;
   }
 }
@@ -431,9 +433,8 @@ export function policyText(policies) {
     throw new TypeError(`policies must be an object or JSON text; got ${show(policies)}`);
   }
   // JSON would make something of these, or nothing: of bytes a list of numbers, of a promise an empty document.
-  const kind = Object.prototype.toString.call(policies).slice(8, -1);
-  if (kind !== 'Object' && kind !== 'Array') {
-    throw new TypeError(`policies must be a plain object or JSON text; got a ${kind}`);
+  if (!kindsOfJson.has(kindOf(policies))) {
+    throw new TypeError(`policies must be a plain object or JSON text; got a ${kindOf(policies)}`);
   }
   let text;
   try {
@@ -446,17 +447,29 @@ export function policyText(policies) {
   return { text, isText: false };
 }
 
+/** @param {object} value */
+const kindOf = (value) => Object.prototype.toString.call(value).slice(8, -1);
+
+/** What JSON writes as it is. */
+const kindsOfJson = new Set(['Object', 'Array', 'String', 'Number', 'Boolean']);
+
 /**
- * What JSON would silently write as something else: a map, which is refused, and NaN or an infinity, which becomes text
- * that the core refuses by name in its place.
+ * Refuses what JSON would silently leave out or write as something else: a map or a promise as an empty object, NaN
+ * as null.
  * @param {string} name
  * @param {unknown} value
  */
 function asItIs(name, value) {
-  if (value instanceof Map || value instanceof Set) {
-    throw new TypeError(`${show(name)} is a ${value.constructor.name}; it must be a plain object`);
+  if (typeof value === 'function' || typeof value === 'symbol') {
+    throw new TypeError(`${show(name)} is ${show(value)}; JSON has none`);
   }
-  return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
+  if (typeof value === 'object' && value !== null && !kindsOfJson.has(kindOf(value))) {
+    throw new TypeError(`${show(name)} is a ${kindOf(value)}; it must be a plain object`);
+  }
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    throw new TypeError(`${show(name)} is ${value}; a number must be finite`);
+  }
+  return value;
 }
 
 /**

@@ -362,6 +362,11 @@ test('policies that are no document at all are a TypeError that names what was g
     [Promise.resolve('{}'), /got a Promise/],
     [new Map(), /got a Map/],
     [{ default: good, tiers: new Map([['pro', good]]) }, /"tiers" is a Map/],
+    [{ default: good, tiers: Promise.resolve({ pro: good }) }, /"tiers" is a Promise/],
+    [{ default: good, clients: () => ({ acme: 'pro' }) }, /"clients" is a function/],
+    [{ default: good, clients: { acme: NaN } }, /"acme" is NaN; a number must be finite/],
+    [{ default: { capacity: Infinity, refillPerSecond: 1 } }, /"capacity" is Infinity/],
+    [{ default: good, clients: new URLSearchParams('acme=pro') }, /"clients" is a URLSearchParams/],
     [cyclic, /policies .* circular/],
     [{ toJSON: () => undefined }, /policies/],
     [
@@ -398,11 +403,7 @@ test('objects are written as JSON: what JSON leaves out is left out', () => {
   assert.equal(limiter.peek('c').limit, 3);
   limiter.setPolicies({ toJSON: () => ({ default: { capacity: 4, refillPerSecond: 1 } }) });
   assert.equal(limiter.peek('c').limit, 4);
-  for (const capacity of [NaN, Infinity, null]) {
-    const error = refusal({ default: { capacity, refillPerSecond: 1 } });
-    assert.equal(error.code, 'wrong-type');
-    assert.match(error.message, new RegExp(String(capacity)));
-  }
+  assert.equal(refusal({ default: { capacity: null, refillPerSecond: 1 } }).code, 'wrong-type');
 });
 
 test('case 63: a member given twice is refused, however it is spelled, with both places', () => {

@@ -110,8 +110,9 @@ class TierLimiter {
   [[nodiscard]] const std::vector<Error>& warnings() const noexcept { return warnings_; }
 
   /// Gives the limiter its secret: 16 random bytes, once, before the first decision. Clients are told apart by a keyed
-  /// hash, so that nobody can choose names that fall together.
-  void seed(const Secret& secret);
+  /// hash, so that nobody can choose names that fall together. False, with nothing changed, where there is no memory to
+  /// find places for the clients that are assigned to tiers.
+  bool seed(const Secret& secret);
   [[nodiscard]] bool seeded() const noexcept { return secret_.has_value(); }
 
   /// Puts a client into a tier (which need not exist) until it is set anew; nullopt takes that back. Takes effect at

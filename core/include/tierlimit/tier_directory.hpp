@@ -108,6 +108,11 @@ class TierDirectory {
     return (entries_.size() + names) * bytes_per_name + (assigned_.entries() + assignments) * bytes_per_assignment;
   }
 
+  /// More bytes than `seed` takes.
+  [[nodiscard]] std::size_t room_to_seed() const noexcept {
+    return (document_.entries() + assigned_.entries()) * bytes_per_assignment;
+  }
+
   /// Takes the document's assignments in place of the last document's.
   void replace_document(Assignments& document);
   void seed(const Secret& secret);
