@@ -7,6 +7,7 @@ import { PolicyError, TierLimiter } from 'tierlimit';
 import { withModule } from 'tierlimit/slim';
 
 import { Random } from '../model/random.js';
+import { runScript } from './support/child.js';
 import { clocked, only, seed, thrown } from './support/limiter.js';
 import { coreBytes, coreWithin, watchMemories } from './support/memory.js';
 
@@ -481,4 +482,42 @@ test('limiters for which there is no memory are refused, and those that there ar
   for (const limiter of limiters) assert.equal(limiter.check('c').remaining, 0);
   for (const limiter of limiters) limiter.dispose();
   assert.equal(clocked(only(2, 0), {}, Limiter).limiter.allow('c'), true);
+});
+
+test('no assignment is lost where memory is gone by the first decision', async () => {
+  // Assignments find their places with the secret, for which another limiter of the module may have taken the memory.
+  const { stdout, stderr } = await runScript(
+    `
+    import { TierLimiter } from 'tierlimit';
+    const policies = { default: { capacity: 5, refillPerSecond: 1 } };
+    const tiers = { pro: { capacity: 100, refillPerSecond: 1 } };
+    const clients = Object.fromEntries(Array.from({ length: 3000 }, (_, i) => ['d' + i, 'pro']));
+    const limiter = new TierLimiter({ policies: { ...policies, tiers, clients }, now: () => 1 });
+    for (let i = 0; i < 3000; i += 1) limiter.setTier('s' + i, 'pro');
+    const others = [];
+    try {
+      for (;;) {
+        const other = new TierLimiter({ policies, now: () => 1, onFull: 'deny' });
+        others.push(other);
+        for (let i = 0; other.check('x' + i).reason !== 'table-full'; i += 1);
+      }
+    } catch {}
+    try {
+      limiter.peek('d0');
+      console.log('decided');
+    } catch (error) {
+      console.log(error.name, error.message);
+    }
+    for (const other of others) other.dispose();
+    const tierOf = (client) => limiter.peek(client).tier;
+    console.log(Object.keys(clients).every((client) => tierOf(client) === 'pro'));
+    console.log(Array.from({ length: 3000 }, (_, i) => tierOf('s' + i)).every((tier) => tier === 'pro'));
+    `,
+    ['--wasm-max-mem-pages=30'],
+  );
+  assert.equal(stderr, '');
+  assert.equal(
+    stdout,
+    'RangeError there is no memory for the clients that are assigned to tiers\ntrue\ntrue\n',
+  );
 });
