@@ -147,16 +147,18 @@ Judgement TierLimiter::stepped(Judgement judgement, const Slot* slot, std::uint6
   return judgement;
 }
 
-Judgement TierLimiter::judge(std::string_view client, TierChoice tier, std::uint64_t cost, std::int64_t now) {
+Judgement TierLimiter::not_ready() const noexcept {
   Judgement judgement;
-  if (revision_ == 0 || !secret_) {
-    judgement.status = revision_ == 0 ? Judgement::Status::no_policies : Judgement::Status::not_seeded;
-    return judgement;
-  }
+  judgement.status = revision_ == 0 ? Judgement::Status::no_policies : Judgement::Status::not_seeded;
+  return judgement;
+}
+
+Judgement TierLimiter::judge(std::string_view client, TierChoice tier, std::uint64_t cost, std::int64_t now) {
+  if (revision_ == 0 || !secret_) return not_ready();
   const Fingerprint fingerprint = Fingerprint::of(*secret_, client);
   std::uint32_t definition = 0;
   Slot* slot = table_.find(fingerprint);
-  judgement = stepped(look_up(fingerprint, tier, cost, definition), slot, cost, now);
+  Judgement judgement = stepped(look_up(fingerprint, tier, cost, definition), slot, cost, now);
   if (failed(judgement)) return judgement;
 
   if (slot == nullptr) slot = table_.insert(fingerprint);
@@ -182,15 +184,11 @@ Judgement TierLimiter::judge(std::string_view client, TierChoice tier, std::uint
 }
 
 Judgement TierLimiter::preview(std::string_view client, TierChoice tier, std::uint64_t cost, std::int64_t now) const {
-  Judgement judgement;
-  if (revision_ == 0 || !secret_) {
-    judgement.status = revision_ == 0 ? Judgement::Status::no_policies : Judgement::Status::not_seeded;
-    return judgement;
-  }
+  if (revision_ == 0 || !secret_) return not_ready();
   const Fingerprint fingerprint = Fingerprint::of(*secret_, client);
   std::uint32_t definition = 0;
   const Slot* const slot = table_.find(fingerprint);
-  judgement = stepped(look_up(fingerprint, tier, cost, definition), slot, cost, now);
+  Judgement judgement = stepped(look_up(fingerprint, tier, cost, definition), slot, cost, now);
   if (judgement.status != Judgement::Status::admitted) return judgement;
   if (slot == nullptr && !table_.has_room()) {
     const Candidate candidate = first_to_go(fingerprint, now);

@@ -155,4 +155,7 @@ test('the module and the code around it are 30 kB or less, as they reach an edge
       `${sizes.minified} minified (together ${sizes.wasm + sizes.minified})`,
   );
   assert.ok(sizes.wasm + sizes.minified <= 30_000);
+  // As they ship, too, of the Emscripten that the budget was made for: newer ones write some hundred bytes more.
+  const emscripten = readFileSync(join(root, '.build/wasm/emscripten.txt'), 'utf8');
+  if (/ 3\.1\.6 /.test(emscripten)) assert.ok(sizes.wasm + sizes.glue <= 30_000);
 });

@@ -153,6 +153,7 @@ class TierLimiter {
   };
   static constexpr TierId no_tier = ~TierId{0};
 
+  [[nodiscard]] Judgement not_ready() const noexcept;
   [[nodiscard]] Judgement look_up(const Fingerprint& client, TierChoice tier, std::uint64_t cost,
                                   std::uint32_t& definition) const;
   [[nodiscard]] Judgement stepped(Judgement judgement, const Slot* slot, std::uint64_t cost, std::int64_t now) const;
