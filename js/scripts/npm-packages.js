@@ -5,11 +5,15 @@ import { at, digest, filesIn } from './project.js';
 import { run } from './run.js';
 import { StepError, step } from './step.js';
 
-/** The folders of packages that only tests use: every one under tests/ with a lock file. */
+/** What tierlimit is measured against is installed for that alone. */
+export const benchFolder = 'tests/bench';
+
+/** The folders of packages that only tests use: every other one under tests/ with a lock file. */
 export const testPackageFolders = () =>
   filesIn('tests')
     .filter((path) => path.endsWith('/package-lock.json'))
-    .map((path) => path.slice(0, -'/package-lock.json'.length));
+    .map((path) => path.slice(0, -'/package-lock.json'.length))
+    .filter((path) => path !== benchFolder);
 
 /**
  * Installs the packages of a folder that holds a package-lock.json.
