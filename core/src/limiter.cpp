@@ -13,11 +13,13 @@ namespace {
 
 constexpr std::uint64_t never = ~std::uint64_t{0};
 
-constexpr int slots_swept_per_decision = 2;
-// Odd, so that it comes to every slot; far, so that buckets are forgotten evenly over the table. From slot to slot they
-// would run out behind the sweep and pile up before it, and with linear probing a pile makes for long searches.
-constexpr std::uint32_t sweep_stride = 0x9e3779b1;
-constexpr int eviction_sample = 8;
+// How many slots each decision has swept. For a new client more than it takes, so that a stream of them which are full
+// again at once does not make the table grow.
+constexpr std::uint32_t slots_per_decision = 1;
+constexpr std::uint32_t slots_per_new_client = 3;
+// So many at a time, since a row of them is fetched from memory at little more than the cost of one.
+constexpr std::uint32_t slots_swept_together = 32;
+constexpr std::uint32_t eviction_sample = 8;
 // Among more limits than this a bucket that several tiers have judged is not compared with each: it is kept.
 constexpr std::size_t most_limits_compared = 64;
 
@@ -153,45 +155,53 @@ Judgement TierLimiter::not_ready() const noexcept {
   return judgement;
 }
 
-Judgement TierLimiter::judge(std::string_view client, TierChoice tier, std::uint64_t cost, std::int64_t now) {
-  if (revision_ == 0 || !secret_) return not_ready();
-  const Fingerprint fingerprint = Fingerprint::of(*secret_, client);
+Judgement TierLimiter::judge(const Fingerprint& client, TierChoice tier, std::uint64_t cost, std::int64_t now) {
+  if (!ready()) return not_ready();
   std::uint32_t definition = 0;
-  Slot* slot = table_.find(fingerprint);
-  Judgement judgement = stepped(look_up(fingerprint, tier, cost, definition), slot, cost, now);
+  Slot* slot = table_.find(client);
+  Judgement judgement = stepped(look_up(client, tier, cost, definition), slot, cost, now);
   if (failed(judgement)) return judgement;
 
-  if (slot == nullptr) slot = table_.insert(fingerprint);
+  if (slot == nullptr) {
+    sweep_due_ += slots_per_new_client;
+    slot = table_.insert(client);
+  }
   if (slot == nullptr) {
     if (judgement.status == Judgement::Status::denied) {
       // The cost of a client never seen is above the capacity: its bucket stays full, so there is nothing to remember.
       ++stats_.denied;
       return judgement;
     }
-    const Candidate candidate = first_to_go(fingerprint, now);
+    const Candidate candidate = first_to_go(client, now);
     if (turned_away(candidate)) {
       ++stats_.denied;
       ++stats_.table_full;
       return table_full(judgement, candidate, now);
     }
-    slot = make_room(fingerprint, candidate, now);
+    slot = make_room(client, candidate, now);
   }
   use(*slot, definition);
   slot->state = judgement.state;
   ++(judgement.status == Judgement::Status::admitted ? stats_.allowed : stats_.denied);
-  if (options_.sweep) sweep(now);
+  sweep_due_ += slots_per_decision;
+  if (sweep_due_ >= slots_swept_together) sweep(now);
   return judgement;
 }
 
-Judgement TierLimiter::preview(std::string_view client, TierChoice tier, std::uint64_t cost, std::int64_t now) const {
-  if (revision_ == 0 || !secret_) return not_ready();
-  const Fingerprint fingerprint = Fingerprint::of(*secret_, client);
+std::int64_t TierLimiter::earliest(const Fingerprint& client) const noexcept {
+  // A client without a bucket may be one that was forgotten: full at a time that this clock had not come to yet.
+  const Slot* const slot = table_.find(client);
+  return slot != nullptr ? slot->state.touched : swept_at_;
+}
+
+Judgement TierLimiter::preview(const Fingerprint& client, TierChoice tier, std::uint64_t cost, std::int64_t now) const {
+  if (!ready()) return not_ready();
   std::uint32_t definition = 0;
-  const Slot* const slot = table_.find(fingerprint);
-  Judgement judgement = stepped(look_up(fingerprint, tier, cost, definition), slot, cost, now);
+  const Slot* const slot = table_.find(client);
+  Judgement judgement = stepped(look_up(client, tier, cost, definition), slot, cost, now);
   if (judgement.status != Judgement::Status::admitted) return judgement;
-  if (slot == nullptr && !table_.has_room()) {
-    const Candidate candidate = first_to_go(fingerprint, now);
+  if (slot == nullptr && !table_.has_room(client)) {
+    const Candidate candidate = first_to_go(client, now);
     if (turned_away(candidate)) return table_full(judgement, candidate, now);
   }
   judgement.state.balance += static_cast<std::int64_t>(cost) * judgement.limit->unit;  // The step charged it.
@@ -298,15 +308,21 @@ std::uint64_t TierLimiter::time_to_full(const Slot& slot, std::int64_t now) cons
 }
 
 void TierLimiter::sweep(std::int64_t now) noexcept {
-  for (int i = 0; i < slots_swept_per_decision; ++i) {
+  std::uint32_t due = std::exchange(sweep_due_, 0);
+  if (!options_.sweep) return;
+  for (; due > 0; --due) {
     Slot& slot = table_.at(sweep_at_);
-    // Most slots are empty or far from full, which the limit that last judged tells at once.
-    const Limit& limit = definitions_[slot.definition].limit;
-    if (slot.definition != 0 && accrued(limit, slot.state, now) == limit.full && time_to_full(slot, now) == 0) {
-      forget_full(slot, now);
-    } else {
-      sweep_at_ += sweep_stride;
+    // A client that was there since the last round would most likely be back as soon as it is forgotten. And most slots
+    // are empty or far from full, which the limit that last judged tells at once.
+    if (slot.definition != 0 && slot.state.touched < round_began_) {
+      const Limit& limit = definitions_[slot.definition].limit;
+      if (accrued(limit, slot.state, now) == limit.full && time_to_full(slot, now) == 0) {
+        // Another may move into its place.
+        forget_full(slot, now);
+        continue;
+      }
     }
+    if (table_.advance(sweep_at_)) round_began_ = now;
   }
 }
 
@@ -315,17 +331,13 @@ void TierLimiter::sweep(std::int64_t now) noexcept {
 // the same ones when it comes back. Null in an empty table.
 TierLimiter::Candidate TierLimiter::first_to_go(const Fingerprint& client, std::int64_t now) const noexcept {
   Candidate first{nullptr, never};
-  int seen = 0;
-  for (std::uint32_t i = 0; i < table_.slots() && seen < eviction_sample; ++i) {
-    Slot& slot = table_.at(client.a + i);
-    if (slot.definition == 0) continue;
-    ++seen;
+  table_.near(client, eviction_sample, [&](Slot& slot) {
     const std::uint64_t wait = time_to_full(slot, now);
     if (first.slot == nullptr || wait < first.wait ||
         (wait == first.wait && slot.state.touched < first.slot->state.touched)) {
       first = {&slot, wait};
     }
-  }
+  });
   return first;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tierlimit/bucket_table.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -28,7 +29,8 @@ struct Less {
 // What the table should hold: a balance by client.
 using Expected = std::map<Fingerprint, std::int64_t, Less>;
 
-Fingerprint number(std::uint32_t i) { return {i * 0x9e3779b1, i, ~i}; }
+// As a hash would make them: evenly spread over segments and over the places in them.
+Fingerprint number(std::uint32_t i) { return {i * 0x9e3779b1, i * 0x85ebca6b, i}; }
 
 bool add(BucketTable& table, const Fingerprint& client, std::int64_t balance) {
   Slot* const slot = table.insert(client);
@@ -42,7 +44,7 @@ bool add(BucketTable& table, const Fingerprint& client, std::int64_t balance) {
 bool holds(const BucketTable& table, const Expected& expected) {
   if (table.size() != expected.size()) return false;
   std::uint32_t used = 0;
-  for (std::uint32_t i = 0; i < table.slots(); ++i) used += table.at(i).definition != 0 ? 1U : 0U;
+  table.each([&](const Slot& slot) { used += slot.definition != 0 ? 1U : 0U; });
   if (used != expected.size()) return false;
   for (const auto& [client, balance] : expected) {
     const Slot* const slot = table.find(client);
@@ -57,56 +59,100 @@ TEST_CASE("bucket table: empty") {
   const BucketTable table(plenty, plenty_of_bytes);
   CHECK(table.find(number(1)) == nullptr);
   CHECK(table.size() == 0);
-  CHECK(table.slots() == 0);
   CHECK(table.bytes() == 0);
-  CHECK(table.has_room());
+  CHECK(table.has_room(number(1)));
+  table.each([](const Slot&) { FAIL(); });
+  table.near(number(1), 8, [](const Slot&) { FAIL(); });
 }
 
 TEST_CASE("bucket table: keeps many apart while it grows") {
   BucketTable table(plenty, plenty_of_bytes);
   Expected expected;
-  for (std::uint32_t i = 0; i < 10'000; ++i) {
+  for (std::uint32_t i = 0; i < 100'000; ++i) {
     REQUIRE(table.find(number(i)) == nullptr);
     REQUIRE(add(table, number(i), i));
     expected.emplace(number(i), i);
-    // Never so full that a search for what is not there takes long.
-    REQUIRE(table.size() <= table.slots() - table.slots() / 8);
   }
   CHECK(holds(table, expected));
-  CHECK(table.bytes() == std::uint64_t{table.slots()} * 32);
-  CHECK(&table.at(table.slots() + 3) == &table.at(3));
-  CHECK(table.find(number(10'000)) == nullptr);
+  CHECK(table.find(number(100'000)) == nullptr);
+}
+
+TEST_CASE("bucket table: what a client takes stays the same while the table grows") {
+  BucketTable table(plenty, plenty_of_bytes);
+  double least = 1e9;
+  double most = 0;
+  for (std::uint32_t i = 0; i < 1'000'000; ++i) {
+    REQUIRE(add(table, number(i), i));
+    if (i < 20'000) continue;
+    const double bytes = static_cast<double>(table.bytes()) / (i + 1);
+    least = std::min(least, bytes);
+    most = std::max(most, bytes);
+  }
+  CAPTURE(least, most);
+  CHECK(least > 53);
+  CHECK(most < 62);
+}
+
+TEST_CASE("bucket table: no insertion moves more than a segment") {
+  BucketTable table(plenty, plenty_of_bytes);
+  std::uint64_t bytes = 0;
+  for (std::uint32_t i = 0; i < 300'000; ++i) {
+    REQUIRE(add(table, number(i), i));
+    // One more segment, or the directory twice as large beside it.
+    const std::uint64_t directory = table.bytes() / 32;
+    REQUIRE(table.bytes() - bytes <= 64 + 512 * 32 + directory);
+    bytes = table.bytes();
+  }
+}
+
+TEST_CASE("bucket table: clients that no number of segments would part are refused, not given all memory") {
+  BucketTable table;
+  std::uint32_t count = 0;
+  while (count < 100'000 && add(table, {7, count, count}, 0)) ++count;
+  CHECK(count == 416);
+  CHECK(table.size() == count);
+  CHECK(table.bytes() < 1'000'000);
+  for (std::uint32_t i = 0; i < count; ++i) CHECK(table.find({7, i, i}) != nullptr);
+  CHECK_FALSE(table.has_room({7, count, count}));
+  // Others find their place, and whoever comes in place of another.
+  CHECK(add(table, {0xf0000000, 1, 2}, 0));
+  table.erase(*table.find({7, 3, 3}));
+  CHECK(add(table, {7, count, count}, 0));
 }
 
 TEST_CASE("bucket table: does what a map does, whatever falls together") {
   struct Shape {
     const char* name;
-    std::uint32_t homes;  // Clients come from so many places in a row …
-    std::uint32_t first;  // … from here on,
+    std::uint32_t homes;     // Clients come from so many places in a row …
+    std::uint32_t first;     // … from here on,
+    std::uint32_t segments;  // in so many segments, if there are as many,
     std::uint32_t clients;
     std::uint32_t most;  // and the table holds no more than this.
   };
-  const Shape shape = GENERATE(Shape{"all at one place", 1, 9, 30, plenty},    //
-                               Shape{"all at the last place", 1, 15, 14, 14},  //
-                               Shape{"around the end of 16", 4, 14, 28, 14},   //
-                               Shape{"around the end of 64", 6, 61, 110, 56},  //
-                               Shape{"around the end while it grows", 5, 0xfffffffe, 200, plenty},
-                               Shape{"everywhere in 16", 16, 0, 40, 14},  //
-                               Shape{"spread out", 1 << 16, 0, 3'000, plenty});
+  const Shape shape = GENERATE(Shape{"all at one place", 1, 9, 1, 30, plenty},    //
+                               Shape{"all at the last place", 1, 15, 1, 13, 13},  //
+                               Shape{"around the end of 16", 4, 14, 1, 26, 13},   //
+                               Shape{"around the end of 64", 6, 61, 1, 104, 52},  //
+                               Shape{"around the end while it grows", 5, 0xfffffffe, 1, 200, plenty},
+                               Shape{"everywhere in 16", 16, 0, 1, 40, 13},                    //
+                               Shape{"around the end of segments", 40, 490, 16, 700, plenty},  //
+                               Shape{"one place of many segments", 1, 77, 64, 2'000, plenty},
+                               Shape{"spread out", 1 << 16, 0, 1 << 16, 3'000, plenty});
   CAPTURE(shape.name);
   Random random(1);
   BucketTable table(shape.most, plenty_of_bytes);
   Expected expected;
   for (int i = 0; i < 40'000; ++i) {
     const auto which = static_cast<std::uint32_t>(random.below(shape.clients));
-    // The same place modulo the table's size, though not the same number.
-    const Fingerprint client{shape.first + which % shape.homes + (which << 20 & 0xfff00000), which, which / 3};
+    // The same place modulo the segment's size, though not the same number.
+    const std::uint32_t segment = which % shape.segments * (0xffff'ffff / shape.segments);
+    const Fingerprint client{segment, shape.first + which % shape.homes + (which << 20 & 0xfff00000), which / 3};
     const auto known = expected.find(client);
     Slot* const slot = table.find(client);
     REQUIRE((slot != nullptr) == (known != expected.end()));
     if (slot == nullptr) {
       const bool room = expected.size() < shape.most;
-      REQUIRE(table.has_room() == room);
+      REQUIRE(table.has_room(client) == room);
       REQUIRE(add(table, client, i) == room);
       if (room) expected.emplace(client, i);
     } else if (random.chance(3)) {
@@ -129,19 +175,19 @@ TEST_CASE("bucket table: does what a map does, whatever falls together") {
 TEST_CASE("bucket table: is bounded in buckets") {
   BucketTable table(100, plenty_of_bytes);
   for (std::uint32_t i = 0; i < 100; ++i) REQUIRE(add(table, number(i), i));
-  CHECK_FALSE(table.has_room());
+  CHECK_FALSE(table.has_room(number(500)));
   CHECK(table.insert(number(100)) == nullptr);
   CHECK(table.insert(number(101)) == nullptr);
   CHECK(table.size() == 100);
   CHECK(table.find(number(100)) == nullptr);
   for (std::uint32_t i = 0; i < 100; ++i) CHECK(table.find(number(i))->state.balance == i);
   table.erase(*table.find(number(7)));
-  CHECK(table.has_room());
+  CHECK(table.has_room(number(500)));
   CHECK(add(table, number(100), 100));
-  CHECK_FALSE(table.has_room());
+  CHECK_FALSE(table.has_room(number(500)));
 
   BucketTable none(0, plenty_of_bytes);
-  CHECK_FALSE(none.has_room());
+  CHECK_FALSE(none.has_room(number(1)));
   CHECK(none.insert(number(1)) == nullptr);
   CHECK(none.bytes() == 0);
 }
@@ -150,7 +196,7 @@ TEST_CASE("bucket table: is bounded in bytes") {
   const auto capacity = [](std::uint64_t bytes) {
     BucketTable table(plenty, bytes);
     std::uint32_t count = 0;
-    while (table.has_room() && add(table, number(count), 0)) ++count;
+    while (table.has_room(number(count)) && add(table, number(count), 0)) ++count;
     CHECK(table.bytes() <= bytes);
     CHECK(table.size() == count);
     CHECK(table.insert(number(count)) == nullptr);
@@ -158,12 +204,85 @@ TEST_CASE("bucket table: is bounded in bytes") {
     for (std::uint32_t i = 0; i < count; ++i) CHECK(table.find(number(i)) != nullptr);
     return count;
   };
+  // A header, the slots, and what points at them.
   CHECK(capacity(0) == 0);
-  CHECK(capacity(511) == 0);
-  CHECK(capacity(512) == 14);
-  CHECK(capacity(1023) == 14);
-  CHECK(capacity(1024) == 28);
-  CHECK(capacity(100'000) == 1792);
+  CHECK(capacity(64 + 512 + 7) == 0);
+  CHECK(capacity(64 + 512 + 8) == 13);
+  CHECK(capacity(1024) == 13);
+  CHECK(capacity(64 + 1024 + 8) == 26);
+  CHECK(capacity(64 + 16384 + 8) == 416);
+  CHECK(capacity(2 * (64 + 16384 + 8) - 1) == 416);
+  CHECK(capacity(2 * (64 + 16384 + 8)) > 416);
+  CHECK(capacity(1 << 20) > (1 << 20) / 70);
+}
+
+TEST_CASE("bucket table: a full table has room for a client once a slot near its own is emptied") {
+  // Bounded by clients, and by bytes; the segments are full at different times then.
+  const auto bytes = GENERATE(std::uint64_t{600}, std::uint64_t{20'000}, std::uint64_t{200'000}, plenty_of_bytes);
+  const auto most = GENERATE(std::uint32_t{8}, std::uint32_t{2'000}, plenty);
+  if (most == plenty && bytes == plenty_of_bytes) return;
+  CAPTURE(bytes, most);
+  BucketTable table(most, bytes);
+  std::uint32_t turned_away = 0;
+  for (std::uint32_t i = 0; i < 20'000; ++i) {
+    if (add(table, number(i), i)) continue;
+    ++turned_away;
+    Slot* near = nullptr;
+    std::uint32_t seen = 0;
+    table.near(number(i), 8, [&](Slot& slot) {
+      ++seen;
+      near = &slot;
+    });
+    REQUIRE(seen == 8);
+    table.erase(*near);
+    REQUIRE(add(table, number(i), i));
+    REQUIRE(table.find(number(i)) != nullptr);
+  }
+  CHECK(turned_away > 0);
+  CHECK(table.bytes() <= bytes);
+  CHECK(table.size() <= most);
+}
+
+TEST_CASE("bucket table: near is a sample of as many as there are, the same each time") {
+  BucketTable table(plenty, plenty_of_bytes);
+  for (std::uint32_t i = 0; i < 5'000; ++i) REQUIRE(add(table, number(i), i));
+  // All but a few gone: those are found beyond the client's own segment too.
+  for (std::uint32_t i = 5; i < 5'000; ++i) table.erase(*table.find(number(i)));
+  for (std::uint32_t i = 0; i < 50; ++i) {
+    std::map<std::uint32_t, int> seen;
+    table.near(number(i), 4, [&](const Slot& slot) { ++seen[slot.client.c]; });
+    CHECK(seen.size() == 4);
+    std::map<std::uint32_t, int> again;
+    table.near(number(i), 4, [&](const Slot& slot) { ++again[slot.client.c]; });
+    CHECK(seen == again);
+    seen.clear();
+    table.near(number(i), 100, [&](const Slot& slot) { ++seen[slot.client.c]; });
+    CHECK(seen.size() == 5);
+  }
+}
+
+TEST_CASE("bucket table: the hand comes by every slot, though segments split under it") {
+  BucketTable table(plenty, plenty_of_bytes);
+  BucketTable::Hand hand;
+  REQUIRE(add(table, number(0), 0));
+  std::uint32_t rounds = 0;
+  std::uint32_t next = 1;
+  while (rounds < 200) {
+    if (table.advance(hand)) ++rounds;
+    if (next < 50'000 && table.size() < 50'000 && hand.index % 2 == 0) REQUIRE(add(table, number(next++), 0));
+    // Within the table: the sanitizer would tell.
+    if (table.at(hand).used()) table.at(hand).state.balance += 1;
+  }
+  // Now that it stands still, once a round each.
+  table.each([](Slot& slot) { slot.state.balance = 0; });
+  while (!table.advance(hand)) {
+  }
+  do {
+    if (table.at(hand).used()) table.at(hand).state.balance += 1;
+  } while (!table.advance(hand));
+  std::uint32_t once = 0;
+  table.each([&](const Slot& slot) { once += slot.state.balance == 1 ? 1U : 0U; });
+  CHECK(once == table.size());
 }
 
 TEST_CASE("bucket table: a slot that is emptied and taken again holds nothing of before") {

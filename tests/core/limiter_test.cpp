@@ -837,10 +837,11 @@ TEST_CASE("limiter: full buckets are forgotten") {
   Host host(five_a_second);
   for (int i = 0; i < 1'000; ++i) CHECK(host.take("client " + std::to_string(i), 0, 5));
   CHECK(host.limiter.stats().buckets == 1'000);
-  for (int i = 0; i < 2'000; ++i) host.check("passer-by", 5 * second - 1);
+  for (int i = 0; i < 5'000; ++i) host.check("passer-by", 5 * second - 1);
   CHECK(host.limiter.stats().buckets == 1'001);
   CHECK(host.limiter.stats().swept == 0);
-  for (int i = 0; i < 2'000; ++i) host.check("passer-by", 5 * second);
+  // At most two rounds over the slots.
+  for (int i = 0; i < 5'000; ++i) host.check("passer-by", 5 * second);
   CHECK(host.limiter.stats().buckets == 1);
   CHECK(host.limiter.stats().swept == 1'000);
   CHECK(host.limiter.stats().evictions == 0);
@@ -984,7 +985,7 @@ TEST_CASE("limiter: a flood of new clients stays within the bound and resets nob
   }
   const LimiterStats stats = host.limiter.stats();
   CHECK(stats.buckets == 1'000);
-  CHECK(stats.bytes == 32 * 2'048);
+  CHECK(stats.bytes < 80 * 1'000);
   CHECK(stats.evictions == 50'001 - 1'000);
   CHECK(stats.evicted_tokens > 0.99 * static_cast<double>(stats.evictions));
   CHECK(stats.evicted_tokens <= static_cast<double>(stats.evictions));
@@ -994,9 +995,9 @@ TEST_CASE("limiter: a flood of new clients stays within the bound and resets nob
 TEST_CASE("limiter: memory for buckets is bounded too") {
   Host host(five_a_second, {.max_bytes = 1'024});
   for (int i = 0; i < 100; ++i) REQUIRE(host.take("client " + std::to_string(i), 0));
-  CHECK(host.limiter.stats().buckets == 28);
-  CHECK(host.limiter.stats().bytes == 1'024);
-  CHECK(host.limiter.stats().evictions == 72);
+  CHECK(host.limiter.stats().buckets == 13);
+  CHECK(host.limiter.stats().bytes == 64 + 16 * 32 + 8);
+  CHECK(host.limiter.stats().evictions == 87);
 }
 
 TEST_CASE("limiter: the bucket that is full soonest goes first") {
@@ -1104,7 +1105,7 @@ TEST_CASE("limiter: counts what it does") {
   CHECK(stats.allowed == 5);
   CHECK(stats.denied == 3);
   CHECK(stats.buckets == 2);
-  CHECK(stats.bytes == 16 * 32);
+  CHECK(stats.bytes == 64 + 16 * 32 + 8);
   CHECK(stats.assignments == 1);
   CHECK(stats.evictions == 0);
   CHECK(stats.evicted_tokens == 0);

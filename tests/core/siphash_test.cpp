@@ -11,11 +11,11 @@
 
 #include "catch.hpp"
 #include "random.hpp"
-#include "tierlimit/fingerprint_table.hpp"
+#include "tierlimit/fingerprint.hpp"
 
 using tierlimit::Fingerprint;
 using tierlimit::Secret;
-using tierlimit::siphash128;
+using tierlimit::SipHash128;
 
 namespace {
 
@@ -112,27 +112,27 @@ TEST_CASE("siphash: the published values of SipHash-2-4 with 128 bits") {
   };
   for (const auto& vector : vectors) {
     CAPTURE(vector.size);
-    CHECK(hex(siphash128<2, 4>(counting_secret, counting(vector.size))) == vector.hash);
+    CHECK(hex(SipHash128<2, 4>::of(counting_secret, counting(vector.size))) == vector.hash);
     CHECK(hex(Sip(2, 4, counting_secret)(counting(vector.size))) == vector.hash);
   }
 }
 
 TEST_CASE("siphash: SipHash-1-3 is the same with fewer rounds") {
-  CHECK(hex(siphash128<1, 3>(counting_secret, "")) == "e77ebcb22788a5befd62db6add303001");
+  CHECK(hex(SipHash128<1, 3>::of(counting_secret, "")) == "e77ebcb22788a5befd62db6add303001");
   Random random(1);
   for (std::size_t size = 0; size < 600; ++size) {
     const Secret secret = {random.next(), random.next()};
     std::string message;
     for (std::size_t i = 0; i < size; ++i) message += static_cast<char>(random.next());
     CAPTURE(size);
-    REQUIRE(hex(siphash128<1, 3>(secret, message)) == hex(Sip(1, 3, secret)(message)));
-    REQUIRE(hex(siphash128<2, 4>(secret, message)) == hex(Sip(2, 4, secret)(message)));
+    REQUIRE(hex(SipHash128<1, 3>::of(secret, message)) == hex(Sip(1, 3, secret)(message)));
+    REQUIRE(hex(SipHash128<2, 4>::of(secret, message)) == hex(Sip(2, 4, secret)(message)));
   }
 }
 
 TEST_CASE("siphash: a fingerprint is the first 96 bits under the secret") {
   const std::string client = counting(11);
-  const auto hash = siphash128<1, 3>(counting_secret, client);
+  const auto hash = SipHash128<1, 3>::of(counting_secret, client);
   const Fingerprint fingerprint = Fingerprint::of(counting_secret, client);
   CHECK((std::uint64_t{fingerprint.b} << 32 | fingerprint.a) == hash[0]);
   CHECK(fingerprint.c == static_cast<std::uint32_t>(hash[1]));

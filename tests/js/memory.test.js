@@ -68,7 +68,8 @@ test('case 25: decisions are right when memory grows beneath them, and what was 
   assert.deepEqual(handedOut, copy);
   assert.equal(take('seen', 1000, 1, 'tür').remaining, 2);
   assert.equal(take('client 0', 1000).remaining, 1);
-  assert.equal(take(`client ${clients - 1}`, 1000, 1, 'tür').remaining, 3);
+  const last = clients % 2 === 0 ? clients - 1 : clients - 2;
+  assert.equal(take(`client ${last}`, 1000, 1, 'tür').remaining, 3);
   assert.equal(limiter.stats().buckets, clients + 1);
 
   // Limiters share the memory, so growth comes from elsewhere too.

@@ -6,42 +6,34 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <string_view>
+#include <cstring>
+#include <utility>
 
-#include "tierlimit/siphash.hpp"
+#include "tierlimit/fingerprint.hpp"
 
 namespace tierlimit {
 
-/// 96 bits that stand for a client's name: SipHash-1-3 under the limiter's secret. Two names of a million share one
-/// with a chance of about 6e-18.
-struct Fingerprint {
-  std::uint32_t a = 0;
-  std::uint32_t b = 0;
-  std::uint32_t c = 0;
-
-  [[nodiscard]] static Fingerprint of(const Secret& secret, std::string_view client) noexcept {
-    const auto hash = siphash128<1, 3>(secret, client);
-    return {static_cast<std::uint32_t>(hash[0]), static_cast<std::uint32_t>(hash[0] >> 32),
-            static_cast<std::uint32_t>(hash[1])};
-  }
-  friend bool operator==(const Fingerprint& x, const Fingerprint& y) noexcept {
-    return x.a == y.a && x.b == y.b && x.c == y.c;
-  }
-};
-
-/// A hash table of slots with open addressing (linear probing, at most seven eighths full), bounded in slots and bytes.
+/// A hash table of slots, bounded in slots and bytes, that grows by a segment at a time.
 ///
 /// A slot is a plain struct with the `client` it is for and `used()`, which is false for all zeros. The table knows
 /// nothing else of it: whoever asks for a slot that is not to be had decides which one to erase.
 /// Pointers to slots hold until the next `insert` or `erase`.
+///
+/// Extendible hashing (Fagin, Nievergelt, Pippenger, Strong, 1979) over segments of open addressing: a directory tells
+/// by the first bits of a client's place which segment holds it, and a segment that is full (thirteen sixteenths) is
+/// split in two by the next bit. So the most that one insertion moves is a segment, and beside that the directory, a
+/// pointer for each hundred clients or so.
 template <class Slot>
 class FingerprintTable {
  public:
+  /// Slots of a segment. A table that needs fewer has one smaller segment, of 16 or a power of two above.
+  static constexpr std::uint32_t segment_slots = 512;
+
   /// At most `max_used` slots in use, in at most `max_bytes` of memory.
   explicit FingerprintTable(std::uint32_t max_used = ~std::uint32_t{0},
                             std::uint64_t max_bytes = ~std::uint64_t{0}) noexcept
       : max_used_(max_used), max_bytes_(max_bytes) {}
-  ~FingerprintTable() { std::free(slots_); }
+  ~FingerprintTable();
   FingerprintTable(const FingerprintTable&) = delete;
   FingerprintTable& operator=(const FingerprintTable&) = delete;
   void swap(FingerprintTable& other) noexcept;
@@ -49,111 +41,325 @@ class FingerprintTable {
   /// The client's slot, or null.
   [[nodiscard]] Slot* find(const Fingerprint& client) const noexcept;
   /// Whether `insert` stays within both bounds.
-  [[nodiscard]] bool has_room() const noexcept { return size_ < max_used_ && (size_ < usable(slots()) || may_grow()); }
+  [[nodiscard]] bool has_room(const Fingerprint& client) const noexcept;
   /// A slot for a client that has none. Null where the table is at a bound or memory does not grow; nothing changed.
-  /// The caller puts the slot to use at once.
+  /// The caller puts the slot to use at once. Where the table is full, erasing a slot of those that `near` visits first
+  /// makes room.
   [[nodiscard]] Slot* insert(const Fingerprint& client) noexcept;
-  /// Empties a slot. Others may move, also into its place.
+  /// Empties a slot. Others of its segment may move, also into its place.
   void erase(Slot& slot) noexcept;
 
   /// Slots in use.
   [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
-  /// Slots there are, a power of two or 0; `at` takes any number and wraps around.
-  [[nodiscard]] std::uint32_t slots() const noexcept { return slots_ == nullptr ? 0 : mask_ + 1; }
-  [[nodiscard]] Slot& at(std::uint32_t index) const noexcept { return slots_[index & mask_]; }
-  /// Memory held.
-  [[nodiscard]] std::uint64_t bytes() const noexcept { return std::uint64_t{slots()} * sizeof(Slot); }
+  /// Memory held. (A pointer counts eight bytes everywhere, so that a bound means the same everywhere.)
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
+
+  /// Visits slots in use, until it has been `count` of them: from where the client's search begins through its segment
+  /// and, where those are too few, on through the next ones. The same client comes by the same slots.
+  template <class Visit>
+  void near(const Fingerprint& client, std::uint32_t count, Visit visit) const;
+  /// Visits all slots in use.
+  template <class Visit>
+  void each(Visit visit) const;
+
+  /// A position that goes round all slots.
+  struct Hand {
+    std::uint32_t place = 0;  // of the first client that its segment may hold, however often that was split
+    std::uint32_t index = 0;
+  };
+  /// Not of an empty table that never held anything.
+  [[nodiscard]] Slot& at(const Hand& hand) const noexcept { return directory_[hand.place >> shift_][hand.index]; }
+  /// On to the next slot; true when that is the first one again.
+  bool advance(Hand& hand) const noexcept;
 
  private:
+  // Before the slots of a segment. As large as a line of the cache, so that no slot is in two of them.
+  struct alignas(64) Header {
+    std::uint32_t used;
+    std::uint32_t depth;  // Bits of their place that all clients of the segment share.
+  };
+  static constexpr std::uint32_t place_bits = 31;
+  static constexpr std::uint32_t places = std::uint32_t{1} << place_bits;
   static constexpr std::uint32_t first_slots = 16;
+  static constexpr std::uint64_t pointer_bytes = 8;
+  // Failing to get memory takes long: the next so many wishes are not passed on.
+  static constexpr std::uint32_t wishes_denied = 1024;
 
-  [[nodiscard]] static constexpr std::uint32_t usable(std::uint32_t slots) noexcept { return slots - slots / 8; }
-  // 0 where the number of slots has come to its end.
-  [[nodiscard]] std::uint32_t next_slots() const noexcept { return slots_ == nullptr ? first_slots : slots() * 2; }
-  [[nodiscard]] bool may_grow() const noexcept {
-    const std::uint32_t count = next_slots();
-    return count != 0 && std::uint64_t{count} * sizeof(Slot) <= max_bytes_;
+  // Where a client is in the order of segments. Uneven on purpose, from two thirds to four thirds as many clients a
+  // place: places evenly filled would all be full at once, and all segments split within a few insertions; the table
+  // would go from full to half empty and back. As it is, there are always some about to split and some just split, and
+  // what a client takes stays the same, some 57 bytes. With `a` as a fraction u of its range the place is u (2 + u)
+  // / 3.
+  [[nodiscard]] static std::uint32_t place(const Fingerprint& client) noexcept {
+    const std::uint64_t u = client.a >> 1;
+    const std::uint64_t thrice = u * ((std::uint64_t{1} << 32) + u) >> place_bits;  // below 3 * 2^31
+    return static_cast<std::uint32_t>(thrice * 0x5555'5555 >> 32);
   }
-  [[nodiscard]] bool grow() noexcept;
-  [[nodiscard]] Slot* first_free(const Fingerprint& client) const noexcept;
+  [[nodiscard]] static Header& header(Slot* segment) noexcept { return reinterpret_cast<Header*>(segment)[-1]; }
+  [[nodiscard]] Slot* segment_of(const Fingerprint& client) const noexcept {
+    return directory_[place(client) >> shift_];
+  }
+  [[nodiscard]] std::uint32_t depth() const noexcept { return place_bits - shift_; }
+  [[nodiscard]] std::uint32_t slots() const noexcept { return mask_ + 1; }
+  [[nodiscard]] bool full(Slot* segment) const noexcept { return header(segment).used >= slots() / 16 * 13; }
 
-  Slot* slots_ = nullptr;
-  std::uint32_t mask_ = 0;
+  [[nodiscard]] static std::uint64_t segment_bytes(std::uint32_t count) noexcept {
+    return sizeof(Header) + std::uint64_t{count} * sizeof(Slot);
+  }
+  [[nodiscard]] static Slot* make_segment(std::uint32_t count, std::uint32_t depth) noexcept;
+  static void free_segment(Slot* segment) noexcept { std::free(&header(segment)); }
+  void remove(Slot* segment, std::uint32_t gap) const noexcept;
+  [[nodiscard]] Slot* first_free(Slot* segment, const Fingerprint& client) const noexcept;
+  // The first place that is behind the segment of a place.
+  [[nodiscard]] static std::uint32_t after(std::uint32_t place, Slot* segment) noexcept {
+    const std::uint32_t own = places >> header(segment).depth;
+    return (place & ~(own - 1)) + own;
+  }
+
+  [[nodiscard]] bool may_grow(Slot* segment) const noexcept;
+  [[nodiscard]] bool grow(Slot* segment, const Fingerprint& client) noexcept;
+  [[nodiscard]] bool enlarge() noexcept;
+  [[nodiscard]] bool split(Slot* segment, const Fingerprint& client) noexcept;
+  [[nodiscard]] bool double_directory() noexcept;
+
+  Slot** directory_ = nullptr;
+  std::uint32_t shift_ = place_bits;  // How far a place is shifted to be an index into the directory.
+  std::uint32_t mask_ = 0;            // One less than the slots of each segment.
   std::uint32_t size_ = 0;
   std::uint32_t max_used_;
   std::uint64_t max_bytes_;
+  std::uint64_t bytes_ = 0;
+  std::uint32_t patience_ = 0;  // Wishes for memory that are still not passed on.
 };
 
 template <class Slot>
+FingerprintTable<Slot>::~FingerprintTable() {
+  if (directory_ == nullptr) return;
+  for (std::uint32_t at = 0; at < places;) {
+    Slot* const segment = directory_[at >> shift_];
+    at = after(at, segment);
+    free_segment(segment);
+  }
+  std::free(directory_);
+}
+
+template <class Slot>
 void FingerprintTable<Slot>::swap(FingerprintTable& other) noexcept {
-  const auto exchange = [](auto& x, auto& y) {
-    const auto kept = x;
-    x = y;
-    y = kept;
-  };
-  exchange(slots_, other.slots_);
-  exchange(mask_, other.mask_);
-  exchange(size_, other.size_);
-  exchange(max_used_, other.max_used_);
-  exchange(max_bytes_, other.max_bytes_);
+  std::swap(directory_, other.directory_);
+  std::swap(shift_, other.shift_);
+  std::swap(mask_, other.mask_);
+  std::swap(size_, other.size_);
+  std::swap(max_used_, other.max_used_);
+  std::swap(max_bytes_, other.max_bytes_);
+  std::swap(bytes_, other.bytes_);
+  std::swap(patience_, other.patience_);
 }
 
 template <class Slot>
 Slot* FingerprintTable<Slot>::find(const Fingerprint& client) const noexcept {
-  if (slots_ == nullptr) return nullptr;
-  for (std::uint32_t index = client.a;; ++index) {
-    Slot& slot = at(index);
+  if (directory_ == nullptr) return nullptr;
+  Slot* const segment = segment_of(client);
+  for (std::uint32_t index = client.b;; ++index) {
+    Slot& slot = segment[index & mask_];
     if (!slot.used()) return nullptr;
     if (slot.client == client) return &slot;
   }
 }
 
 template <class Slot>
+bool FingerprintTable<Slot>::has_room(const Fingerprint& client) const noexcept {
+  if (size_ >= max_used_) return false;
+  Slot* const segment = directory_ == nullptr ? nullptr : segment_of(client);
+  return (segment != nullptr && !full(segment)) || (patience_ == 0 && may_grow(segment));
+}
+
+template <class Slot>
 Slot* FingerprintTable<Slot>::insert(const Fingerprint& client) noexcept {
-  if (!has_room() || (size_ >= usable(slots()) && !grow())) return nullptr;
+  if (size_ >= max_used_) return nullptr;
+  Slot* segment = directory_ == nullptr ? nullptr : segment_of(client);
+  // A segment that was split may have kept all its clients.
+  while (segment == nullptr || full(segment)) {
+    if (!grow(segment, client)) return nullptr;
+    segment = segment_of(client);
+  }
   ++size_;
-  Slot* const slot = first_free(client);
+  ++header(segment).used;
+  Slot* const slot = first_free(segment, client);
   slot->client = client;
   return slot;
 }
 
 template <class Slot>
 void FingerprintTable<Slot>::erase(Slot& slot) noexcept {
-  // Close the gap, so that no search ends early: whatever a probe would have reached over the gap moves into it.
-  auto gap = static_cast<std::uint32_t>(&slot - slots_);
-  for (std::uint32_t index = gap + 1; at(index).used(); ++index) {
-    const std::uint32_t from_home = (index - at(index).client.a) & mask_;
-    const std::uint32_t from_gap = (index - gap) & mask_;
-    if (from_home >= from_gap) {
-      at(gap) = at(index);
-      gap = index;
-    }
-  }
-  at(gap) = Slot{};
+  Slot* const segment = segment_of(slot.client);
+  remove(segment, static_cast<std::uint32_t>(&slot - segment));
+  --header(segment).used;
   --size_;
 }
 
+// Empties a slot and closes the gap, so that no search ends early: whatever a search would have reached over the gap
+// moves into it.
 template <class Slot>
-Slot* FingerprintTable<Slot>::first_free(const Fingerprint& client) const noexcept {
-  std::uint32_t index = client.a;
-  while (at(index).used()) ++index;
-  return &at(index);
+void FingerprintTable<Slot>::remove(Slot* segment, std::uint32_t gap) const noexcept {
+  for (std::uint32_t index = gap + 1;; ++index) {
+    const Slot& next = segment[index & mask_];
+    if (!next.used()) break;
+    const std::uint32_t from_home = (index - next.client.b) & mask_;
+    const std::uint32_t from_gap = (index - gap) & mask_;
+    if (from_home >= from_gap) {
+      segment[gap & mask_] = next;
+      gap = index;
+    }
+  }
+  segment[gap & mask_] = Slot{};
 }
 
 template <class Slot>
-bool FingerprintTable<Slot>::grow() noexcept {
+template <class Visit>
+void FingerprintTable<Slot>::near(const Fingerprint& client, std::uint32_t count, Visit visit) const {
+  if (count > size_) count = size_;
+  for (std::uint32_t at = place(client); count > 0;) {
+    Slot* const segment = directory_[at >> shift_];
+    for (std::uint32_t i = 0; i < slots() && count > 0; ++i) {
+      Slot& slot = segment[(client.b + i) & mask_];
+      if (!slot.used()) continue;
+      visit(slot);
+      --count;
+    }
+    at = after(at, segment) % places;
+  }
+}
+
+template <class Slot>
+template <class Visit>
+void FingerprintTable<Slot>::each(Visit visit) const {
+  if (directory_ == nullptr) return;
+  Hand hand;
+  do {
+    if (at(hand).used()) visit(at(hand));
+  } while (!advance(hand));
+}
+
+template <class Slot>
+bool FingerprintTable<Slot>::advance(Hand& hand) const noexcept {
+  hand.index = (hand.index + 1) & mask_;
+  if (hand.index != 0) return false;
+  hand.place = after(hand.place, directory_[hand.place >> shift_]) % places;
+  return hand.place == 0;
+}
+
+template <class Slot>
+Slot* FingerprintTable<Slot>::first_free(Slot* segment, const Fingerprint& client) const noexcept {
+  std::uint32_t index = client.b;
+  while (segment[index & mask_].used()) ++index;
+  return &segment[index & mask_];
+}
+
+template <class Slot>
+Slot* FingerprintTable<Slot>::make_segment(std::uint32_t count, std::uint32_t depth) noexcept {
+  const auto bytes = static_cast<std::size_t>(segment_bytes(count));
+  void* const block = std::aligned_alloc(alignof(Header), bytes);
+  if (block == nullptr) return nullptr;
+  std::memset(block, 0, bytes);
+  auto* const made = static_cast<Header*>(block);
+  made->depth = depth;
+  return reinterpret_cast<Slot*>(made + 1);
+}
+
+// ---- Growing -------------------------------------------------------------------------------------------------------
+
+// Whether what `grow` would add is within the bound.
+template <class Slot>
+bool FingerprintTable<Slot>::may_grow(Slot* segment) const noexcept {
+  if (segment == nullptr) return segment_bytes(first_slots) + pointer_bytes <= max_bytes_;
+  if (slots() < segment_slots) return bytes_ + std::uint64_t{slots()} * sizeof(Slot) <= max_bytes_;
+  // Clients that share more bits than there are clients will share the next ones too.
+  if (size_ >> header(segment).depth == 0) return false;
+  const std::uint64_t pointers = header(segment).depth == depth() ? std::uint64_t{1} << depth() : 0;
+  return bytes_ + segment_bytes(segment_slots) + pointers * pointer_bytes <= max_bytes_;
+}
+
+template <class Slot>
+bool FingerprintTable<Slot>::grow(Slot* segment, const Fingerprint& client) noexcept {
+  if (!may_grow(segment)) return false;
+  if (patience_ > 0) {
+    --patience_;
+    return false;
+  }
+  if (segment == nullptr || slots() < segment_slots ? enlarge() : split(segment, client)) return true;
+  patience_ = wishes_denied;
+  return false;
+}
+
+// The only segment twice as large.
+template <class Slot>
+bool FingerprintTable<Slot>::enlarge() noexcept {
+  const std::uint32_t count = directory_ == nullptr ? first_slots : slots() * 2;
+  Slot* const enlarged = make_segment(count, 0);
+  if (enlarged == nullptr) return false;
+  if (directory_ == nullptr) {
+    directory_ = static_cast<Slot**>(std::malloc(sizeof(Slot*)));
+    if (directory_ == nullptr) {
+      free_segment(enlarged);
+      return false;
+    }
+    directory_[0] = enlarged;
+    mask_ = count - 1;
+    bytes_ = segment_bytes(count) + pointer_bytes;
+    return true;
+  }
+  Slot* const old = directory_[0];
   const std::uint32_t old_count = slots();
-  if (!may_grow()) return false;
-  const std::uint32_t count = next_slots();
-  auto* const grown = static_cast<Slot*>(std::calloc(count, sizeof(Slot)));
-  if (grown == nullptr) return false;
-  Slot* const old = slots_;
-  slots_ = grown;
+  header(enlarged).used = size_;
   mask_ = count - 1;
   for (std::uint32_t i = 0; i < old_count; ++i) {
-    if (old[i].used()) *first_free(old[i].client) = old[i];
+    if (old[i].used()) *first_free(enlarged, old[i].client) = old[i];
   }
-  std::free(old);
+  directory_[0] = enlarged;
+  bytes_ += segment_bytes(count) - segment_bytes(old_count);
+  free_segment(old);
+  return true;
+}
+
+// The segment's clients into two segments, by the next bit of their place.
+template <class Slot>
+bool FingerprintTable<Slot>::split(Slot* segment, const Fingerprint& client) noexcept {
+  const std::uint32_t shared = header(segment).depth;
+  if (shared == depth() && !double_directory()) return false;
+  Slot* const sibling = make_segment(segment_slots, shared + 1);
+  if (sibling == nullptr) return false;
+  header(segment).depth = shared + 1;
+  bytes_ += segment_bytes(segment_slots);
+
+  const std::uint32_t pointers = std::uint32_t{1} << (depth() - shared);
+  const std::uint32_t first = place(client) >> (place_bits - shared) << (depth() - shared);
+  for (std::uint32_t i = pointers / 2; i < pointers; ++i) directory_[first + i] = sibling;
+
+  const std::uint32_t next_bit = std::uint32_t{1} << (place_bits - 1 - shared);
+  for (std::uint32_t i = 0; i < segment_slots;) {
+    Slot& slot = segment[i];
+    if (!slot.used() || (place(slot.client) & next_bit) == 0) {
+      ++i;
+      continue;
+    }
+    *first_free(sibling, slot.client) = slot;
+    ++header(sibling).used;
+    --header(segment).used;
+    remove(segment, i);
+  }
+  return true;
+}
+
+template <class Slot>
+bool FingerprintTable<Slot>::double_directory() noexcept {
+  const std::size_t count = std::size_t{1} << depth();
+  auto* const doubled = static_cast<Slot**>(std::malloc(2 * count * sizeof(Slot*)));
+  if (doubled == nullptr) return false;
+  for (std::size_t i = 0; i < 2 * count; ++i) doubled[i] = directory_[i / 2];
+  std::free(directory_);
+  directory_ = doubled;
+  --shift_;
+  bytes_ += count * pointer_bytes;
   return true;
 }
 

@@ -129,12 +129,29 @@ class TierLimiter {
   /// charged; the rest is what `check` would answer. Nothing is stored. Fails as `check` does.
   [[nodiscard]] Result<Decision> peek(const Request& request, std::int64_t now);
 
+  /// What stands for the client from the seeding on, whatever becomes of its bucket: for callers that ask of the same
+  /// one again and again. nullopt before the limiter is seeded.
+  [[nodiscard]] std::optional<Fingerprint> fingerprint(std::string_view client) const noexcept {
+    return secret_ ? std::optional{Fingerprint::of(*secret_, client)} : std::nullopt;
+  }
+  /// The hash that makes a fingerprint of a name in pieces. Only of a seeded limiter.
+  [[nodiscard]] Fingerprint::Hash hash() const noexcept { return Fingerprint::Hash(*secret_); }
   /// The choice of a tier by its name.
   [[nodiscard]] TierChoice tier(std::string_view name) const;
   /// `check` without the words, for callers that count nanoseconds. `now` is within `max_micros` of zero.
-  [[nodiscard]] Judgement judge(std::string_view client, TierChoice tier, std::uint64_t cost, std::int64_t now);
+  [[nodiscard]] Judgement judge(const Fingerprint& client, TierChoice tier, std::uint64_t cost, std::int64_t now);
+  [[nodiscard]] Judgement judge(std::string_view client, TierChoice tier, std::uint64_t cost, std::int64_t now) {
+    return ready() ? judge(Fingerprint::of(*secret_, client), tier, cost, now) : not_ready();
+  }
   /// `peek` without the words.
-  [[nodiscard]] Judgement preview(std::string_view client, TierChoice tier, std::uint64_t cost, std::int64_t now) const;
+  [[nodiscard]] Judgement preview(const Fingerprint& client, TierChoice tier, std::uint64_t cost,
+                                  std::int64_t now) const;
+  [[nodiscard]] Judgement preview(std::string_view client, TierChoice tier, std::uint64_t cost,
+                                  std::int64_t now) const {
+    return ready() ? preview(Fingerprint::of(*secret_, client), tier, cost, now) : not_ready();
+  }
+  /// The earliest time at which the client may be judged; an earlier one is a clock error.
+  [[nodiscard]] std::int64_t earliest(const Fingerprint& client) const noexcept;
   /// What a judgement (admitted or denied) of this limiter means.
   [[nodiscard]] Decision describe(const Judgement& judgement, std::uint64_t cost) const;
   /// The name of a tier that the document in force has or a client is assigned to. nullopt: no such tier.
@@ -153,6 +170,7 @@ class TierLimiter {
   };
   static constexpr TierId no_tier = ~TierId{0};
 
+  [[nodiscard]] bool ready() const noexcept { return revision_ != 0 && secret_.has_value(); }
   [[nodiscard]] Judgement not_ready() const noexcept;
   [[nodiscard]] Judgement look_up(const Fingerprint& client, TierChoice tier, std::uint64_t cost,
                                   std::uint32_t& definition) const;
@@ -194,7 +212,9 @@ class TierLimiter {
 
   TierDirectory directory_;
   BucketTable table_;
-  std::uint32_t sweep_at_ = 0;
+  BucketTable::Hand sweep_at_;
+  std::uint32_t sweep_due_ = 0;          // Slots to be looked at before long.
+  std::int64_t round_began_ = 0;         // When the sweep last came by the first slot.
   std::int64_t swept_at_ = -max_micros;  // The latest time at which a bucket was forgotten as full.
   LimiterStats stats_;
 };

@@ -58,9 +58,7 @@ class Assignments {
     for (const Note& note : notes_) {
       if (note.tier) visit(*note.tier);
     }
-    for (std::uint32_t i = 0; i < placed_.slots(); ++i) {
-      if (placed_.at(i).used()) visit(placed_.at(i).tier());
-    }
+    placed_.each([&](const Place& place) { visit(place.tier()); });
   }
 
  private:

@@ -7,6 +7,7 @@
 #include "tierlimit/decimal.hpp"
 #include "tierlimit/decision.hpp"
 #include "tierlimit/error.hpp"
+#include "tierlimit/fingerprint.hpp"
 #include "tierlimit/fingerprint_table.hpp"
 #include "tierlimit/limiter.hpp"
 #include "tierlimit/micros.hpp"
