@@ -2,17 +2,20 @@
 // npm run bench -- --help
 import { spawnSync } from 'node:child_process';
 
-import { buildModule } from './builds.js';
-import { benchFolder, installNpmPackages } from './npm-packages.js';
+import { buildBench, buildModule } from './builds.js';
+import { benchFolder } from './npm-packages.js';
 import { at } from './project.js';
 import { setUp } from './setup.js';
 import { prepared } from './step.js';
 
-await prepared(async () => {
-  await setUp('build');
-  await installNpmPackages(benchFolder);
-  await buildModule();
-});
+const options = process.argv.slice(2);
+if (!options.includes('--help')) {
+  await prepared(async () => {
+    await setUp('bench');
+    await buildModule();
+    await buildBench();
+  });
+}
 // In a process that has done nothing else, with its garbage collector at hand.
 const { status } = spawnSync(
   process.execPath,

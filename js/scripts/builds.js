@@ -46,24 +46,35 @@ const trees = {
  * @param {keyof typeof trees} tree
  */
 export async function buildNative(tree) {
-  const folder = at('.build', tree);
-  await step(
-    `native build, ${tree}`,
-    async () => {
-      // A clone that was moved: CMake refuses a tree that was made elsewhere.
-      const cache = join(folder, 'CMakeCache.txt');
-      if (existsSync(cache) && !readFileSync(cache, 'utf8').includes(`=${root}\n`)) {
-        rmSync(folder, { recursive: true });
-      }
-      const configure = ['-S', at(), '-B', folder, '-G', 'Ninja', ...trees[tree]];
-      for (const args of [configure, ['--build', folder, '-j', String(availableParallelism())]]) {
-        const { status, output } = await run('cmake', args);
-        if (status !== 0) throw new StepError(`cmake ${args.join(' ')} failed:\n${output}`);
-      }
-    },
-    {
-      digest: digest([...sources, 'tests/core'], trees[tree], process.env.CXX, version, root),
-      results: [`.build/${tree}/tests/core/tierlimit_tests`],
-    },
-  );
+  await step(`native build, ${tree}`, () => makeTree(at('.build', tree), at(), trees[tree]), {
+    digest: digest([...sources, 'tests/core'], trees[tree], process.env.CXX, version, root),
+    results: [`.build/${tree}/tests/core/tierlimit_tests`],
+  });
+}
+
+/** Builds the native side of the benchmark in .build/bench. */
+export async function buildBench() {
+  const source = 'tests/bench/native';
+  await step('native build, bench', () => makeTree(at('.build/bench'), at(source), []), {
+    digest: digest([...sources, source], process.env.CXX, version, root),
+    results: ['.build/bench/tierlimit_bench'],
+  });
+}
+
+/**
+ * @param {string} folder
+ * @param {string} source
+ * @param {string[]} options
+ */
+async function makeTree(folder, source, options) {
+  // A clone that was moved: CMake refuses a tree that was made elsewhere.
+  const cache = join(folder, 'CMakeCache.txt');
+  if (existsSync(cache) && !readFileSync(cache, 'utf8').includes(`=${source}\n`)) {
+    rmSync(folder, { recursive: true });
+  }
+  const configure = ['-S', source, '-B', folder, '-G', 'Ninja', ...options];
+  for (const args of [configure, ['--build', folder, '-j', String(availableParallelism())]]) {
+    const { status, output } = await run('cmake', args);
+    if (status !== 0) throw new StepError(`cmake ${args.join(' ')} failed:\n${output}`);
+  }
 }

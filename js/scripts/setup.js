@@ -1,5 +1,5 @@
 // What a command needs before it can do its work on a machine that has Node.js, npm, git and a C++ compiler.
-import { installNpmPackages, testPackageFolders } from './npm-packages.js';
+import { benchFolder, installNpmPackages, testPackageFolders } from './npm-packages.js';
 import { StepError } from './step.js';
 import { bringSystemPackages } from './system-packages.js';
 
@@ -9,7 +9,7 @@ import { bringSystemPackages } from './system-packages.js';
  * @property {() => string[]} npm folders with a lock file
  */
 
-/** @type {Record<'build' | 'start' | 'test' | 'format', Need>} */
+/** @type {Record<'build' | 'start' | 'test' | 'format' | 'bench', Need>} */
 const needs = {
   build: { system: ['build'], npm: () => [] },
   start: { system: ['build'], npm: () => [''] },
@@ -17,6 +17,7 @@ const needs = {
     system: ['build', 'native', 'browser', 'lint'],
     npm: () => ['', ...testPackageFolders()],
   },
+  bench: { system: ['build', 'compile'], npm: () => [benchFolder] },
   format: { system: ['lint'], npm: () => ['tests/tools'] },
 };
 

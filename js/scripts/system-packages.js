@@ -7,7 +7,7 @@ import { run, which } from './run.js';
 import { StepError, step } from './step.js';
 
 /**
- * @typedef {'build' | 'native' | 'browser' | 'lint'} Use
+ * @typedef {'build' | 'compile' | 'native' | 'browser' | 'lint'} Use
  */
 
 /**
@@ -60,7 +60,7 @@ const requirements = [
   },
   {
     name: 'a C++ compiler',
-    uses: ['native'],
+    uses: ['compile', 'native'],
     // CXX may carry arguments, and a ccache before them.
     lacking: () => program(process.env.CXX?.split(' ')[0] || 'c++', 'g++', 'clang++'),
     apt: 'g++',

@@ -1,34 +1,83 @@
-// The benchmark.
-import { parseArgs } from 'node:util';
-
-import { ratio, summary } from './statistics.js';
+// The benchmark: measures what the options say and prints it.
+import { figures } from './figures.js';
+import { flood } from './flood.js';
+import { growth } from './growth.js';
+import { machine } from './machine.js';
+import { memory } from './memory.js';
+import { native } from './native.js';
+import { help, options } from './options.js';
+import { report } from './report.js';
+import { sizes } from './sizes.js';
+import { startup } from './startup.js';
 import { throughput } from './throughput.js';
 
-const { values } = parseArgs({
-  options: {
-    rounds: { type: 'string', default: '61' },
-    quick: { type: 'boolean', default: false },
-  },
-});
+/**
+ * @typedef {object} Measured
+ * @property {import('./machine.js').Machine} machine
+ * @property {string} command
+ * @property {import('./sizes.js').Size[]} [sizes]
+ * @property {Record<string, import('./startup.js').Startup>} [startup]
+ * @property {import('./memory.js').Memory[]} [memory]
+ * @property {import('./growth.js').Growth} [growth]
+ * @property {ReturnType<typeof flood>} [flood]
+ * @property {import('./throughput.js').Result[]} [throughput]
+ * @property {import('./native.js').Native} [native]
+ */
 
 const say = (/** @type {string} */ text) => process.stderr.write(`${text}\n`);
-const counts = values.quick ? [1000, 1_000_000] : [1000, 100_000, 1_000_000];
-const results = await throughput({
-  counts,
-  rounds: values.quick ? 15 : Number(values.rounds),
-  say,
-});
 
-const subjects = Object.keys(results[0].ns);
-console.log(`| clients, order, names, outcome | ${subjects.join(' | ')} | allow : Map |`);
-console.log(`|---|${subjects.map(() => '---').join('|')}|---|`);
-for (const { clients, order, names, outcome, ns } of results) {
-  const cells = subjects.map((name) => {
-    const { median, low, high } = summary(ns[name]);
-    return `${median.toFixed(0)} (${low.toFixed(0)}–${high.toFixed(0)})`;
-  });
-  const against = ratio(ns.allow, ns.Map).median.toFixed(2);
-  console.log(
-    `| ${clients.toLocaleString('en')} ${order} ${names} ${outcome} | ${cells.join(' | ')} | ${against} |`,
-  );
+/** @param {import('./options.js').Options} options */
+async function measure({ quick, rounds, counts, parts }) {
+  const million = 1_000_000;
+  const does = {
+    sizes,
+    startup: () => startup({ rounds: quick ? 7 : 21 }),
+    memory: () =>
+      memory({
+        clients: million,
+        makers: quick
+          ? ['allow', 'map']
+          : ['allow', 'map', 'limiter', 'rateLimiterFlexible', 'expressRateLimit'],
+      }),
+    growth: () => growth({ clients: million, runs: quick ? 3 : 7 }),
+    flood: () => flood({ names: quick ? 1_500_000 : 5 * million, bounds: [10_000, million] }),
+    throughput: () =>
+      throughput({
+        counts,
+        rounds,
+        outcomes: quick ? ['admitted'] : ['admitted', 'denied'],
+        names: quick ? ['fresh'] : ['fresh', 'interned'],
+        say,
+      }),
+    native: () => native({ counts, rounds, turns: quick ? 1 : 3 }),
+  };
+  const command = [
+    'npm run bench',
+    ...process.argv.slice(2, 3).map(() => '--'),
+    ...process.argv.slice(2),
+  ].join(' ');
+  /** @type {any} */
+  const measured = { machine: await machine(), command };
+  for (const part of parts) {
+    const start = performance.now();
+    measured[part] = await does[part]();
+    say(`${part}: ${((performance.now() - start) / 1000).toFixed(0)} s`);
+  }
+  return /** @type {Measured} */ (measured);
+}
+
+try {
+  const chosen = options(process.argv.slice(2));
+  if (chosen.help) {
+    process.stdout.write(help);
+  } else {
+    const measured = await measure(chosen);
+    const text = chosen.json
+      ? JSON.stringify({ ...measured, figures: figures(measured) }, null, 1)
+      : report(measured);
+    process.stdout.write(`${text}\n`);
+  }
+} catch (error) {
+  say(error.stack);
+  process.exitCode = 1;
 }

@@ -1,0 +1,181 @@
+// What was measured, in Markdown.
+import { figures } from './figures.js';
+import { ratio, summary } from './statistics.js';
+
+/** @import { Measured } from './main.js' */
+/** @import { Result } from './throughput.js' */
+
+/**
+ * @param {Measured} measured
+ * @returns {string}
+ */
+export const report = (measured) =>
+  [
+    '# Benchmark of tierlimit',
+    about(measured),
+    sizes(measured.sizes),
+    startup(measured.startup),
+    memory(measured.memory),
+    growth(measured.growth),
+    flood(measured.flood),
+    throughput(measured.throughput),
+    native(measured.native),
+    reached(measured),
+  ]
+    .filter(Boolean)
+    .join('\n\n');
+
+/**
+ * @param {string[]} head
+ * @param {(string | number)[][]} rows
+ * @param {string} [align] of all columns but the first
+ */
+const table = (head, rows, align = '--:') =>
+  [head, head.map((_, column) => (column === 0 ? '---' : align)), ...rows]
+    .map((cells) => `| ${cells.join(' | ')} |`)
+    .join('\n');
+
+const whole = (/** @type {number} */ value) => Math.round(value).toLocaleString('en');
+const digits = (/** @type {number} */ value) => (value < 10 ? value.toFixed(1) : whole(value));
+
+/**
+ * The median, and the quartiles around it.
+ * @param {number[]} values
+ */
+function spread(values) {
+  const { median, low, high } = summary(values);
+  return `${digits(median)} (${digits(low)}–${digits(high)})`;
+}
+
+/** @param {Measured} measured */
+function about({ machine, command, native: nativePart }) {
+  const gigabytes = (machine.memoryBytes / 2 ** 30).toFixed(0);
+  const packages = Object.entries(machine.packages).map(([name, version]) => `${name} ${version}`);
+  const compilers = Object.values(nativePart?.compilers ?? {});
+  const clocks = Object.entries(machine.clocks).map(([name, ns]) => `${name} ${ns.toFixed(0)} ns`);
+  return [
+    `- ${machine.date}, \`${command}\``,
+    `- ${machine.processor}, ${machine.cores} cores${machine.caches ? ` (${machine.caches})` : ''}, ${gigabytes} GiB`,
+    `- ${machine.system}`,
+    `- Node ${machine.node} (V8 ${machine.v8}), Emscripten ${machine.emscripten ?? 'unknown'}` +
+      compilers.map((compiler) => `, ${compiler}`).join(''),
+    `- ${packages.join(', ')}`,
+    `- reading a clock: ${clocks.join(', ')}`,
+    '',
+    'Medians of rounds, with quartiles in parentheses. Within a round every subject does the same requests, one after',
+    'the other in rotating order; a ratio is the median of the ratios within each round.',
+  ].join('\n');
+}
+
+/** @param {Measured['sizes']} sizes */
+const sizes = (sizes) =>
+  sizes &&
+  `## Sizes in bytes\n\n${table(
+    ['', 'raw', 'gzipped'],
+    sizes.map(({ what, raw, gzipped }) => [what, whole(raw), whole(gzipped)]),
+  )}`;
+
+/** @param {Measured['startup']} startup */
+const startup = (startup) =>
+  startup &&
+  `## From import to the first decision, in a fresh process (ms)\n\n${table(
+    ['', 'import and first decision', 'against limiter', 'whole process'],
+    Object.entries(startup).map(([name, it]) => [
+      name,
+      spread(it.decision),
+      ratio(it.decision, startup.limiter.decision).median.toFixed(2),
+      spread(it.process),
+    ]),
+  )}`;
+
+/** @param {Measured['memory']} memory */
+const memory = (memory) =>
+  memory &&
+  `## Memory at ${whole(memory[0].clients)} clients (bytes per client)\n\n${table(
+    ['', 'linear memory', 'heap', 'resident'],
+    memory.map(({ name, clients, linear, heap, resident }) => [
+      name,
+      ...[linear, heap, resident].map((bytes) => (bytes / clients).toFixed(1)),
+    ]),
+  )}\n\nEvery subject in a process of its own, after a collection. The heap holds the names, which tierlimit drops.`;
+
+/** @param {Measured['growth']} growth */
+const growth = (growth) =>
+  growth &&
+  `## Single calls while growing from 0 to ${whole(growth.clients)} clients (ns)\n\n${table(
+    ['', 'median', '99.99 %', 'slowest', 'slowest of each run'],
+    Object.entries(growth.runs).map(([name, runs]) => [
+      name,
+      spread(runs.median),
+      spread(runs.p9999),
+      spread(runs.slowest),
+      runs.slowest.map(whole).join(' '),
+    ]),
+  )}\n\nMedians of ${growth.runs.Map.slowest.length} runs. Each call is timed alone, by one more reading of performance.now().`;
+
+/** @param {Measured['flood']} flood */
+function flood(flood) {
+  if (flood === undefined) return undefined;
+  const rows = flood.floods.map(({ maxClients, ns, filledBytes, endBytes, evictions }) => [
+    whole(maxClients),
+    spread(ns),
+    whole(filledBytes),
+    whole(endBytes),
+    whole(evictions),
+  ]);
+  const head = ['maxClients', 'ns a call', 'linear memory, filled', 'at the end', 'evictions'];
+  return `## A flood of ${whole(flood.names)} new names\n\n${table(head, rows)}`;
+}
+
+/** @param {Measured['throughput']} results */
+function throughput(results) {
+  if (results === undefined) return undefined;
+  const counts = [...new Set(results.map(({ clients }) => clients))];
+  return counts
+    .map((clients) => {
+      const title = `## ${whole(clients)} clients (ns a request)`;
+      return `${title}\n\n${workloads(results.filter((it) => it.clients === clients))}`;
+    })
+    .join('\n\n');
+}
+
+/** @param {Result[]} results of one number of clients */
+function workloads(results) {
+  const subjects = [...new Set(results.flatMap(({ ns }) => Object.keys(ns)))];
+  return table(
+    ['', ...results.map(({ names, order, outcome }) => `${names}, ${order}, ${outcome}`)],
+    subjects.map((name) => [
+      name,
+      ...results.map(({ ns }) => (ns[name] === undefined ? '' : spread(ns[name]))),
+    ]),
+  );
+}
+
+/** @param {Measured['native']} native */
+function native(native) {
+  if (native === undefined) return undefined;
+  const missing = native.missing.map((text) => `Not measured: ${text}.`).join('\n');
+  const counts = [...new Set(native.results.map(({ clients }) => clients))];
+  const tables = counts.map(
+    (clients) =>
+      `${whole(clients)} clients:\n\n${workloads(native.results.filter((it) => it.clients === clients))}`,
+  );
+  return ['## Native (ns a request)', ...tables, missing].filter(Boolean).join('\n\n');
+}
+
+/** @param {Measured} measured */
+function reached(measured) {
+  const rows = figures(measured).map(({ what, against, most, reached: all }) => [
+    what,
+    against,
+    most,
+    all
+      .map(({ name, text, holds }) => `${name ? `${name} ` : ''}${text} ${holds ? '✓' : '✗'}`)
+      .join('; ') || 'not measured',
+    all.length === 0 ? '' : all.every(({ holds }) => holds) ? '✓' : '✗',
+  ]);
+  return `## Figures to reach\n\n${table(['', 'against', 'at most', 'reached', 'holds'], rows, '---')}
+
+The worst of the requests that are admitted and those that are denied. The injected clock costs nothing to read; npm's
+limiters read their own, which is in their figures, so the ratios to them are also given for \`allow\` by its own clock.`;
+}

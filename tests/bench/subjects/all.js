@@ -1,0 +1,22 @@
+// All that is measured in this process, and what a run can do without.
+import { map, mapWithTier } from './map.js';
+import { expressRateLimit, limiter, rateLimiterFlexible } from './peers.js';
+import * as tierlimit from './tierlimit.js';
+
+export const makers = [
+  tierlimit.allow,
+  tierlimit.allowByOwnClock,
+  tierlimit.allowWithTier,
+  tierlimit.check,
+  ...(tierlimit.hasHandles ? [tierlimit.handle] : []),
+  ...(tierlimit.hasMany ? [tierlimit.allowMany] : []),
+  tierlimit.embind,
+  map,
+  mapWithTier,
+  limiter,
+  rateLimiterFlexible,
+  expressRateLimit,
+];
+
+/** By their names as subjects. */
+export const peers = ['limiter', 'rate-limiter-flexible', 'express-rate-limit'];
