@@ -1,8 +1,8 @@
 // The clients' names: 24 hexadecimal digits.
 //
 // A name comes out of a request as a string that was made just now: its text is in the cache, it is flat and one byte a
-// character, and nobody has computed its hash yet. latin1Slice makes such strings; a slice() of a longer string would
-// be a view into that one.
+// character, and nobody has computed its hash yet. Buffers make such strings; a slice() of a longer string would be a
+// view into that one.
 
 export const nameLength = 24;
 
@@ -36,7 +36,7 @@ export function freshNames(clients, from, count, into = []) {
   const text = Buffer.allocUnsafe(count * nameLength);
   for (let i = 0; i < count; i += 1) write(text, i * nameLength, clients[from + i]);
   for (let i = 0; i < count; i += 1) {
-    into[i] = text.latin1Slice(i * nameLength, (i + 1) * nameLength);
+    into[i] = text.toString('latin1', i * nameLength, (i + 1) * nameLength);
   }
   into.length = count;
   return into;

@@ -14,10 +14,10 @@ export const partNames = /** @type {const} */ ([
 export const help = `npm run bench -- [options]
 
 Builds and installs what is needed, measures tierlimit beside what else there is, and prints Markdown on standard
-output; what it is doing is said on standard error. Takes ten minutes; with nothing else running the figures are calmer.
+output; what it is doing is said on standard error. Takes six minutes; with nothing else running the figures are calmer.
 
   --quick            a minute and a half: fewer rounds, fewer workloads, coarser figures
-  --rounds <n>       rounds of each workload (${61}; ${15} with --quick)
+  --rounds <n>       rounds of each workload (61; 15 with --quick)
   --clients <n,…>    how many clients (1000,100000,1000000)
   --only <part,…>    ${partNames.join(', ')}
   --json             everything that was measured, every round of it, as JSON instead of Markdown

@@ -13,6 +13,7 @@ export const report = (measured) =>
   [
     '# Benchmark of tierlimit',
     about(measured),
+    notes,
     sizes(measured.sizes),
     startup(measured.startup),
     memory(measured.memory),
@@ -61,11 +62,21 @@ function about({ machine, command, native: nativePart }) {
       compilers.map((compiler) => `, ${compiler}`).join(''),
     `- ${packages.join(', ')}`,
     `- reading a clock: ${clocks.join(', ')}`,
-    '',
-    'Medians of rounds, with quartiles in parentheses. Within a round every subject does the same requests, one after',
-    'the other in rotating order; a ratio is the median of the ratios within each round.',
   ].join('\n');
 }
+
+const notes = `\
+- Medians of rounds, with quartiles in parentheses. Within a round every subject does the same requests, one after the
+  other in rotating order; a ratio is the median of the ratios within each round. With many clients a turn finds the
+  outer caches taken by others, as in a process that does other things between requests.
+- Names have 24 characters. Fresh ones are made just before they are used, as a request delivers them, for each subject
+  anew: flat, in the cache, their hash not computed. Interned ones are the same strings every time. Handles are objects
+  that lie where they lay when they were made.
+- tierlimit (but for \`own clock\`), the Map and the native subjects are given the time, which costs nothing to read.
+  npm's limiters read performance.now() or Date.now() themselves.
+- The Map and unordered_map check no argument, bound no memory and forget nobody. rate-limiter-flexible (without its
+  prefix for keys) and express-rate-limit's MemoryStore count requests in fixed windows; their promises are awaited.
+  limiter is a Map of its TokenBuckets.`;
 
 /** @param {Measured['sizes']} sizes */
 const sizes = (sizes) =>
@@ -176,6 +187,5 @@ function reached(measured) {
   ]);
   return `## Figures to reach\n\n${table(['', 'against', 'at most', 'reached', 'holds'], rows, '---')}
 
-The worst of the requests that are admitted and those that are denied. The injected clock costs nothing to read; npm's
-limiters read their own, which is in their figures, so the ratios to them are also given for \`allow\` by its own clock.`;
+The worst of the requests that are admitted and those that are denied.`;
 }
