@@ -1,4 +1,5 @@
 // The benchmark: measures what the options say and prints it.
+import { StepError } from '../../js/scripts/step.js';
 import { figures } from './figures.js';
 import { flood } from './flood.js';
 import { growth } from './growth.js';
@@ -78,6 +79,6 @@ try {
     process.stdout.write(`${text}\n`);
   }
 } catch (error) {
-  say(error.stack);
+  say(error instanceof StepError ? error.message : error.stack);
   process.exitCode = 1;
 }

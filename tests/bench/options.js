@@ -1,6 +1,8 @@
 // What a run measures, and how long.
 import { parseArgs } from 'node:util';
 
+import { StepError } from '../../js/scripts/step.js';
+
 export const partNames = /** @type {const} */ ([
   'sizes',
   'startup',
@@ -39,29 +41,39 @@ After a first run, node --expose-gc tests/bench/main.js with the same options me
 /**
  * @param {string[]} args
  * @returns {Options}
- * @throws {Error} when an argument is not understood
+ * @throws {StepError} when an argument is not understood
  */
 export function options(args) {
-  const { values } = parseArgs({
-    args,
-    options: {
-      quick: { type: 'boolean', default: false },
-      json: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
-      rounds: { type: 'string' },
-      clients: { type: 'string', default: '1000,100000,1000000' },
-      only: { type: 'string', default: partNames.join(',') },
-    },
-  });
+  const values = parsed(args);
   const { quick, json, help } = values;
   const rounds = positive('--rounds', values.rounds ?? (quick ? '15' : '61'));
   const counts = values.clients.split(',').map((text) => positive('--clients', text));
   const parts = values.only.split(',').map((text) => {
     const part = partNames.find((name) => name === text);
-    if (part === undefined) throw new Error(`--only ${text}: there are ${partNames.join(', ')}`);
+    if (part === undefined)
+      throw new StepError(`--only ${text}: there are ${partNames.join(', ')}`);
     return part;
   });
   return { quick, json, help, rounds, counts, parts };
+}
+
+/** @param {string[]} args */
+function parsed(args) {
+  try {
+    return parseArgs({
+      args,
+      options: {
+        quick: { type: 'boolean', default: false },
+        json: { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false },
+        rounds: { type: 'string' },
+        clients: { type: 'string', default: '1000,100000,1000000' },
+        only: { type: 'string', default: partNames.join(',') },
+      },
+    }).values;
+  } catch (error) {
+    throw new StepError(error.message);
+  }
 }
 
 /**
@@ -69,6 +81,7 @@ export function options(args) {
  * @param {string} text
  */
 function positive(option, text) {
-  if (!/^[1-9]\d{0,7}$/.test(text)) throw new Error(`${option} ${text}: not a whole number from 1`);
+  if (!/^[1-9]\d{0,7}$/.test(text))
+    throw new StepError(`${option} ${text}: not a whole number from 1`);
   return Number(text);
 }
