@@ -1,6 +1,5 @@
 // The figures that tierlimit sets itself, and what this run has reached. Ratios are of what was measured side by side.
 import { median, ratio } from './statistics.js';
-import { peers } from './subjects/all.js';
 
 /** @import { Measured } from './main.js' */
 /** @import { Result } from './throughput.js' */
@@ -17,6 +16,9 @@ import { peers } from './subjects/all.js';
  * @property {string} most the figure that is not to be exceeded
  * @property {Reached[]} reached empty: not measured
  */
+
+/** Subjects by their names. */
+const peers = ['limiter', 'rate-limiter-flexible', 'express-rate-limit'];
 
 const orderNames = /** @type {const} */ ({ uniform: 'uniform', zipf: 'Zipf' });
 

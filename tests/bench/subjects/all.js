@@ -1,4 +1,4 @@
-// All that is measured in this process, and what a run can do without.
+// All that is measured in one process.
 import { map, mapWithTier } from './map.js';
 import { expressRateLimit, limiter, rateLimiterFlexible } from './peers.js';
 import * as tierlimit from './tierlimit.js';
@@ -17,6 +17,3 @@ export const makers = [
   rateLimiterFlexible,
   expressRateLimit,
 ];
-
-/** By their names as subjects. */
-export const peers = ['limiter', 'rate-limiter-flexible', 'express-rate-limit'];
