@@ -27,6 +27,7 @@ const orderNames = /** @type {const} */ ({ uniform: 'uniform', zipf: 'Zipf' });
  * @returns {Figure[]}
  */
 export function figures(measured) {
+  const ownClock = measured.ownClock ?? [];
   const fresh = (measured.throughput ?? []).filter(({ names }) => names === 'fresh');
   const native = measured.native?.results ?? [];
 
@@ -68,7 +69,7 @@ export function figures(measured) {
       most: '0.40',
       reached: [
         ...byPeer(fresh, 'allow', byOrder, ''),
-        ...byPeer(fresh, 'allow, own clock', byOrder, ', own clock'),
+        ...byPeer(ownClock, 'allow, own clock', byOrder, ', own clock'),
       ],
     },
     {

@@ -1,6 +1,7 @@
 // The benchmark: measures what the options say and prints it.
 import { StepError } from '../../js/scripts/step.js';
 import { figures } from './figures.js';
+import { child } from './child.js';
 import { flood } from './flood.js';
 import { growth } from './growth.js';
 import { machine } from './machine.js';
@@ -10,6 +11,7 @@ import { help, options } from './options.js';
 import { report } from './report.js';
 import { sizes } from './sizes.js';
 import { startup } from './startup.js';
+import { byOwnClock, sideBySide } from './subjects/all.js';
 import { throughput } from './throughput.js';
 
 /**
@@ -22,6 +24,7 @@ import { throughput } from './throughput.js';
  * @property {import('./growth.js').Growth} [growth]
  * @property {ReturnType<typeof flood>} [flood]
  * @property {import('./throughput.js').Result[]} [throughput]
+ * @property {import('./throughput.js').Result[]} [ownClock]
  * @property {import('./native.js').Native} [native]
  */
 
@@ -30,6 +33,8 @@ const say = (/** @type {string} */ text) => process.stderr.write(`${text}\n`);
 /** @param {import('./options.js').Options} options */
 async function measure({ quick, rounds, counts, parts }) {
   const million = 1_000_000;
+  /** @type {import('./throughput.js').Result['outcome'][]} */
+  const outcomes = quick ? ['admitted'] : ['admitted', 'denied'];
   const does = {
     sizes,
     startup: () => startup({ rounds: quick ? 7 : 21 }),
@@ -44,12 +49,21 @@ async function measure({ quick, rounds, counts, parts }) {
     flood: () => flood({ names: quick ? 1_500_000 : 5 * million, bounds: [10_000, million] }),
     throughput: () =>
       throughput({
+        makers: sideBySide,
         counts,
         rounds,
-        outcomes: quick ? ['admitted'] : ['admitted', 'denied'],
+        outcomes,
         names: quick ? ['fresh'] : ['fresh', 'interned'],
         say,
       }),
+    ownClock: () =>
+      child(
+        'throughput',
+        byOwnClock.map(({ name }) => name).join(','),
+        100_000,
+        rounds,
+        outcomes.join(','),
+      ),
     native: () => native({ counts, rounds, turns: quick ? 1 : 3 }),
   };
   const command = [

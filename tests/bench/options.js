@@ -10,6 +10,7 @@ export const partNames = /** @type {const} */ ([
   'growth',
   'flood',
   'throughput',
+  'ownClock',
   'native',
 ]);
 

@@ -20,6 +20,7 @@ export const report = (measured) =>
     growth(measured.growth),
     flood(measured.flood),
     throughput(measured.throughput),
+    ownClock(measured.ownClock),
     native(measured.native),
     reached(measured),
   ]
@@ -72,7 +73,7 @@ const notes = `\
 - Names have 24 characters. Fresh ones are made just before they are used, as a request delivers them, for each subject
   anew: flat, in the cache, their hash not computed. Interned ones are the same strings every time. Handles are objects
   that lie where they lay when they were made.
-- tierlimit (but for \`own clock\`), the Map and the native subjects are given the time, which costs nothing to read.
+- tierlimit (but for \`own clock\`, which is performance.now()), the Map and the native subjects are given the time, which costs nothing to read.
   npm's limiters read performance.now() or Date.now() themselves.
 - The Map and unordered_map check no argument, bound no memory and forget nobody. rate-limiter-flexible (without its
   prefix for keys) and express-rate-limit's MemoryStore count requests in fixed windows; their promises are awaited.
@@ -149,6 +150,11 @@ function throughput(results) {
     })
     .join('\n\n');
 }
+
+/** @param {Measured['ownClock']} results */
+const ownClock = (results) =>
+  results &&
+  `## ${whole(results[0].clients)} clients, tierlimit by the clock that it has by default (ns a request)\n\n${workloads(results)}`;
 
 /** @param {Result[]} results of one number of clients */
 function workloads(results) {

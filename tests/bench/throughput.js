@@ -4,7 +4,6 @@ import { newNames } from './names.js';
 import { orders } from './orders.js';
 import { measure, meetAll } from './rounds.js';
 import { outcomes } from './settings.js';
-import { makers } from './subjects/all.js';
 
 /**
  * One workload, measured.
@@ -19,6 +18,7 @@ import { makers } from './subjects/all.js';
 
 /**
  * @param {object} options
+ * @param {import('./subjects/subject.js').Maker[]} options.makers
  * @param {number[]} options.counts
  * @param {number} options.rounds
  * @param {Result['outcome'][]} options.outcomes
@@ -26,7 +26,14 @@ import { makers } from './subjects/all.js';
  * @param {(text: string) => void} options.say
  * @returns {Promise<Result[]>}
  */
-export async function throughput({ counts, rounds, outcomes: kinds, names: kindsOfNames, say }) {
+export async function throughput({
+  makers,
+  counts,
+  rounds,
+  outcomes: kinds,
+  names: kindsOfNames,
+  say,
+}) {
   /** @type {Result[]} */
   const results = [];
   for (const clients of counts) {

@@ -12,6 +12,8 @@
  * @property {() => void} [dispose]
  */
 
+/** @typedef {(setting: import('../settings.js').Setting) => Subject} Maker */
+
 /**
  * Clients, and for each its name and its tier.
  *
