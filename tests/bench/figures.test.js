@@ -10,6 +10,7 @@ const machine = {
   cores: 1,
   caches: null,
   memoryBytes: 2 ** 30,
+  load: 0,
   system: 'sand',
   node: 'v20.19.0',
   v8: '11.3',

@@ -1,6 +1,6 @@
 // What the figures were measured on and with.
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
-import { availableParallelism, cpus, release, totalmem, type } from 'node:os';
+import { availableParallelism, cpus, loadavg, release, totalmem, type } from 'node:os';
 
 import { findEmscripten } from '../../js/scripts/emscripten.js';
 import { at } from '../../js/scripts/project.js';
@@ -55,6 +55,7 @@ export async function machine() {
     cores: availableParallelism(),
     caches: caches(),
     memoryBytes: totalmem(),
+    load: loadavg()[0],
     system: [distribution(), `${type()} ${release()}`, process.arch].filter(Boolean).join(', '),
     node: process.version,
     v8: process.versions.v8,

@@ -25,6 +25,7 @@ import { throughput } from './throughput.js';
  * @property {ReturnType<typeof flood>} [flood]
  * @property {import('./throughput.js').Result[]} [throughput]
  * @property {import('./throughput.js').Result[]} [ownClock]
+ * @property {{ names: string, clients: number, ns: Record<string, number[]> }[]} [lengths] names of several shapes
  * @property {import('./native.js').Native} [native]
  */
 
@@ -64,6 +65,7 @@ async function measure({ quick, rounds, counts, parts }) {
         rounds,
         outcomes.join(','),
       ),
+    lengths: () => child('lengths', rounds),
     native: () => native({ counts, rounds, turns: quick ? 1 : 3 }),
   };
   const command = [

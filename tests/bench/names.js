@@ -1,24 +1,44 @@
-// The clients' names: 24 hexadecimal digits.
+// The clients' names.
 //
-// A name comes out of a request as a string that was made just now: its text is in the cache, it is flat and one byte a
-// character, and nobody has computed its hash yet. Buffers make such strings; a slice() of a longer string would be a
-// view into that one.
+// A name comes out of a request as a string that was made just now: its text is in the cache, it is flat, and nobody has
+// computed its hash yet. Buffers make such strings; a slice() of a longer string would be a view into that one.
 
-export const nameLength = 24;
+/**
+ * What names are like: hexadecimal digits, but for the last character where another is given.
+ * @typedef {{ name: string, length: number, last?: string }} Shape
+ */
+
+/** @type {Shape} */
+export const usual = { name: '24 digits', length: 24 };
+
+/** @type {Shape[]} */
+export const shapes = [
+  { name: '8 digits', length: 8 },
+  { name: '15, as an IPv4 address', length: 15 },
+  usual,
+  { name: '36, as a UUID', length: 36 },
+  { name: '64, as a SHA-256', length: 64 },
+  { name: '256 digits', length: 256 },
+  { name: '24 of Latin-1', length: 24, last: 'é' },
+  { name: '24 of Unicode', length: 24, last: '名' },
+];
 
 const digits = Buffer.from('0123456789abcdef');
 
 /**
- * Writes the name of a client. Different numbers have different names: the first eight digits are a product with an odd
- * number, modulo 2^32.
+ * Writes the digits of a client's name. Different numbers have different names: the first eight digits are a product
+ * with an odd number, modulo 2^32.
  * @param {Buffer} text
  * @param {number} at
+ * @param {number} end
  * @param {number} client
  */
-function write(text, at, client) {
+function write(text, at, end, client) {
   let word = Math.imul(client + 1, 0x9e3779b1);
-  for (let part = 0; part < 3; part += 1) {
-    for (let shift = 28; shift >= 0; shift -= 4) text[at++] = digits[(word >>> shift) & 15];
+  while (at < end) {
+    for (let shift = 28; shift >= 0 && at < end; shift -= 4) {
+      text[at++] = digits[(word >>> shift) & 15];
+    }
     word = Math.imul(word ^ (word >>> 15), 0x85ebca6b);
     word ^= word >>> 13;
   }
@@ -29,17 +49,29 @@ function write(text, at, client) {
  * @param {ArrayLike<number>} clients
  * @param {number} from the first of them
  * @param {number} count
- * @param {string[]} [into]
+ * @param {Shape} [shape]
  * @returns {string[]}
  */
-export function freshNames(clients, from, count, into = []) {
-  const text = Buffer.allocUnsafe(count * nameLength);
-  for (let i = 0; i < count; i += 1) write(text, i * nameLength, clients[from + i]);
+export function freshNames(clients, from, count, { length, last = '' } = usual) {
+  let text = Buffer.allocUnsafe(count * length);
   for (let i = 0; i < count; i += 1) {
-    into[i] = text.toString('latin1', i * nameLength, (i + 1) * nameLength);
+    write(text, i * length, (i + 1) * length, clients[from + i]);
   }
-  into.length = count;
-  return into;
+  /** @type {'latin1' | 'utf16le'} */
+  let encoding = 'latin1';
+  let size = length;
+  if (last > '\u{ff}') {
+    encoding = 'utf16le';
+    size *= 2;
+    text = Buffer.from(text.toString('latin1'), encoding);
+  }
+  const character = Buffer.from(last, encoding);
+  const names = [];
+  for (let i = 0; i < count; i += 1) {
+    if (last !== '') character.copy(text, (i + 1) * size - character.length);
+    names.push(text.toString(encoding, i * size, (i + 1) * size));
+  }
+  return names;
 }
 
 /**

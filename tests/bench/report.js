@@ -21,6 +21,7 @@ export const report = (measured) =>
     flood(measured.flood),
     throughput(measured.throughput),
     ownClock(measured.ownClock),
+    lengths(measured.lengths),
     native(measured.native),
     reached(measured),
   ]
@@ -62,7 +63,7 @@ function about({ machine, command, native: nativePart }) {
     `- Node ${machine.node} (V8 ${machine.v8}), Emscripten ${machine.emscripten ?? 'unknown'}` +
       compilers.map((compiler) => `, ${compiler}`).join(''),
     `- ${packages.join(', ')}`,
-    `- reading a clock: ${clocks.join(', ')}`,
+    `- reading a clock: ${clocks.join(', ')}; load at the start: ${machine.load.toFixed(1)}`,
   ].join('\n');
 }
 
@@ -155,6 +156,19 @@ function throughput(results) {
 const ownClock = (results) =>
   results &&
   `## ${whole(results[0].clients)} clients, tierlimit by the clock that it has by default (ns a request)\n\n${workloads(results)}`;
+
+/** @param {Measured['lengths']} results */
+const lengths = (results) =>
+  results &&
+  `## Fresh names of other lengths, ${whole(results[0].clients)} clients (ns a request)\n\n${table(
+    ['', 'allow', 'Map', 'allow against Map'],
+    results.map(({ names, ns }) => [
+      names,
+      spread(ns.allow),
+      spread(ns.Map),
+      ratio(ns.allow, ns.Map).median.toFixed(2),
+    ]),
+  )}`;
 
 /** @param {Result[]} results of one number of clients */
 function workloads(results) {

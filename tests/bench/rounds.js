@@ -6,6 +6,7 @@ import { tierOf } from './settings.js';
 
 /** @import { Batch, Subject } from './subjects/subject.js' */
 /** @import { Order } from './orders.js' */
+/** @import { Shape } from './names.js' */
 
 /** Few enough that the names of a batch stay in the first-level cache. */
 const batchSize = 500;
@@ -23,13 +24,16 @@ let elapsedMs = 0;
  * @param {number} from
  * @param {number} count
  * @param {string[] | null} interned by client, or null for names that are made anew
+ * @param {Shape} [shape]
  * @returns {Batch}
  */
-function batchOf(clients, from, count, interned) {
+function batchOf(clients, from, count, interned, shape) {
   const chosen = Array.from({ length: count }, (_, i) => clients[from + i]);
   return {
     clients: chosen,
-    names: interned ? chosen.map((client) => interned[client]) : freshNames(clients, from, count),
+    names: interned
+      ? chosen.map((client) => interned[client])
+      : freshNames(clients, from, count, shape),
     tiers: chosen.map(tierOf),
   };
 }
@@ -39,13 +43,17 @@ function batchOf(clients, from, count, interned) {
  * @param {Subject[]} subjects
  * @param {number} count clients
  * @param {number} first tokens
+ * @param {Shape} [shape]
  */
-export async function meetAll(subjects, count, first) {
+export async function meetAll(subjects, count, first, shape) {
   const clients = Array.from({ length: count }, (_, i) => i);
   setClock(elapsedMs);
   for (const subject of subjects) {
     for (let from = 0; from < count; from += meetingSize) {
-      await subject.meet(batchOf(clients, from, Math.min(meetingSize, count - from), null), first);
+      await subject.meet(
+        batchOf(clients, from, Math.min(meetingSize, count - from), null, shape),
+        first,
+      );
     }
   }
 }
@@ -55,6 +63,7 @@ export async function meetAll(subjects, count, first) {
  * @property {Order} order
  * @property {string[] | null} interned
  * @property {'admitted' | 'denied'} outcome
+ * @property {Shape} [shape]
  */
 
 /**
@@ -86,11 +95,11 @@ export async function measure(subjects, workload, rounds) {
  * @param {Int32Array} clients
  * @param {Workload} workload
  */
-async function take(subject, clients, { interned, outcome }) {
+async function take(subject, clients, { interned, outcome, shape }) {
   let ns = 0n;
   for (let batch = 0; batch < batches; batch += 1) {
     setClock(elapsedMs + batch);
-    const input = subject.prepare(batchOf(clients, batch * batchSize, batchSize, interned));
+    const input = subject.prepare(batchOf(clients, batch * batchSize, batchSize, interned, shape));
     let admitted;
     const start = process.hrtime.bigint();
     if (subject.async) admitted = await subject.run(input);
