@@ -18,8 +18,8 @@ export const partNames = /** @type {const} */ ([
 export const help = `npm run bench -- [options]
 
 Builds and installs what is needed, measures tierlimit beside what else there is, and prints Markdown on standard
-output; what it is doing is said on standard error. Takes six minutes, on a machine that does nothing else meanwhile: others
-slow down what computes more than what waits for memory, and so change ratios too.
+output; what it is doing is said on standard error. Takes six minutes, on a machine that does nothing else meanwhile:
+others slow down what computes more than what waits for memory, and so change ratios too.
 
   --quick            a minute and a half: fewer rounds, fewer workloads, coarser figures
   --rounds <n>       rounds of each workload (61; 15 with --quick)

@@ -74,11 +74,12 @@ const notes = `\
 - Names have 24 characters. Fresh ones are made just before they are used, as a request delivers them, for each subject
   anew: flat, in the cache, their hash not computed. Interned ones are the same strings every time. Handles are objects
   that lie where they lay when they were made.
-- tierlimit (but for \`own clock\`, which is performance.now()), the Map and the native subjects are given the time, which costs nothing to read.
-  npm's limiters read performance.now() or Date.now() themselves.
-- The Map and unordered_map check no argument, bound no memory and forget nobody. rate-limiter-flexible (without its
-  prefix for keys) and express-rate-limit's MemoryStore count requests in fixed windows; their promises are awaited.
-  limiter is a Map of its TokenBuckets.`;
+- tierlimit, the Map and the native subjects are given the time, which costs nothing to read; \`own clock\` is tierlimit
+  with the one that it has by default, performance.now(). npm's limiters read that or Date.now() themselves.
+- The Map and unordered_map check no argument, bound no memory and forget nobody. unordered_map is asked by string_view,
+  with a hash of its own, and by string, whose hashes GNU's library keeps. limiter is a Map of its TokenBuckets.
+  rate-limiter-flexible (without its prefix for keys) and express-rate-limit's MemoryStore count requests in fixed
+  windows; their promises are awaited.`;
 
 /** @param {Measured['sizes']} sizes */
 const sizes = (sizes) =>
