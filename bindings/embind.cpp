@@ -116,6 +116,9 @@ class Limiter {
     return ask(Question::peek, client, cost, now_ms, &tier);
   }
 
+  // The number of one of the document's tiers as the hot path takes it, or -2 for another name.
+  std::int32_t tier(const std::string& name) const { return limiter_.tier(name).number; }
+
   // The name of a tier by the number that the hot path gives.
   val tier_name(std::uint32_t tier) const {
     const std::optional<std::string_view> name = limiter_.tier_name(tier);
@@ -219,6 +222,7 @@ EMSCRIPTEN_BINDINGS(tierlimit) {
       .function("check", &Limiter::check_as)
       .function("peek", &Limiter::peek)
       .function("peek", &Limiter::peek_as)
+      .function("tier", &Limiter::tier)
       .function("tierName", &Limiter::tier_name)
       .function("stats", &Limiter::stats);
 }

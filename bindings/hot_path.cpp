@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Plain exports over two buffers in linear memory, for callers that count nanoseconds: an embind call with a string
-// costs several times such a call. README.md beside this file documents them; the JavaScript wrapper uses them.
+// Plain exports, for callers that count nanoseconds: an embind call with a string costs several times such a call.
+// README.md beside this file documents them; the JavaScript wrapper uses them.
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
+#include <utility>
 
 #include "arguments.hpp"
 #include "tierlimit/limiter.hpp"
@@ -10,9 +13,20 @@
 
 #define TIERLIMIT_EXPORT extern "C" __attribute__((used, visibility("default")))
 
+// The client of a call: a name of up to 24 bytes as six little-endian words (zeros behind its end) and its length; or,
+// with one of the numbers below in place of the length, what they say. Words travel in registers: written to memory and
+// read from there again the same name takes longer.
+#define TIERLIMIT_CLIENT                                                                                         \
+  std::int32_t length, std::uint32_t w0, std::uint32_t w1, std::uint32_t w2, std::uint32_t w3, std::uint32_t w4, \
+      std::uint32_t w5
+#define TIERLIMIT_CLIENT_OF(limiter) client_of(limiter, length, w0, w1, w2, w3, w4, w5)
+
 namespace {
 
 using namespace tierlimit;
+
+constexpr std::int32_t fingerprint_given = -1;  // The first three words are the client's fingerprint.
+constexpr std::int32_t text_given = -2;         // The name is the text that was last taken in.
 
 // What a call returns: whether the request is admitted, or below 0 why there is no decision.
 enum Status : std::int32_t {
@@ -23,13 +37,10 @@ enum Status : std::int32_t {
   invalid_cost = -3,
   not_seeded = -4,
   no_policies = -5,
+  out_of_memory = -6,
 };
 
-// The tier argument: a tier's number, or one of these.
-constexpr std::int32_t as_assigned = -1;
-constexpr std::int32_t unknown_tier = -2;
-
-// What `check` and `peek` leave behind, as JavaScript reads it.
+// What `check`, `peek` and `fingerprint` leave behind, as JavaScript reads it.
 struct Answer {
   double limit;
   double remaining;
@@ -39,14 +50,57 @@ struct Answer {
   std::int32_t reason;
   std::int32_t fallback;
   std::int32_t tier;  // -1: none that the core knows the name of
+  Fingerprint fingerprint;
+  const Fingerprint* results;
 };
-
-char* key = nullptr;
-std::uint32_t key_size = 0;
 Answer answer;
 
-Status status_of(const Judgement& judgement) noexcept {
-  switch (judgement.status) {
+// A text that is no client of up to 24 bytes comes through here, a piece at a time. js/src/hot-path.js knows its size.
+alignas(8) char text_buffer[4096];
+std::optional<Fingerprint::Hash> text_hash;
+std::uint64_t text_size = 0;
+Fingerprint text_fingerprint;
+
+// The clients of one call to `allow_many`.
+struct Batch {
+  Fingerprint* clients;
+  std::uint32_t size;
+  std::uint32_t capacity;
+};
+Batch batch;
+constexpr std::uint32_t batch_kept = 256;  // Memory for so many stays; for more it is given back.
+
+[[gnu::always_inline]] inline Fingerprint fingerprint_of(const TierLimiter& limiter, TIERLIMIT_CLIENT) noexcept {
+  const auto word = [](std::uint32_t low, std::uint32_t high) { return std::uint64_t{high} << 32 | low; };
+  Fingerprint::Hash hash = limiter.hash();
+  std::uint64_t rest = word(w0, w1);
+  if (length >= 8) {
+    hash.word(rest);
+    rest = word(w2, w3);
+    if (length >= 16) {
+      hash.word(rest);
+      rest = word(w4, w5);
+      if (length == 24) {
+        hash.word(rest);
+        rest = 0;
+      }
+    }
+  }
+  return Fingerprint::of(hash.finish(rest, static_cast<std::uint64_t>(length)));
+}
+
+[[gnu::always_inline]] inline Fingerprint client_here(const TierLimiter& limiter, TIERLIMIT_CLIENT) noexcept {
+  if (length >= 0) return fingerprint_of(limiter, length, w0, w1, w2, w3, w4, w5);
+  return length == text_given ? text_fingerprint : Fingerprint{w0, w1, w2};
+}
+
+// Once for all but the call that is made most.
+[[gnu::noinline]] Fingerprint client_of(const TierLimiter& limiter, TIERLIMIT_CLIENT) noexcept {
+  return client_here(limiter, length, w0, w1, w2, w3, w4, w5);
+}
+
+Status status_of(Judgement::Status status) noexcept {
+  switch (status) {
     case Judgement::Status::admitted: return admitted;
     case Judgement::Status::denied: return denied;
     case Judgement::Status::clock: return clock_error;
@@ -57,19 +111,18 @@ Status status_of(const Judgement& judgement) noexcept {
   return no_policies;
 }
 
-TierChoice choice_of(std::int32_t tier) noexcept {
-  if (tier == as_assigned) return {};
-  if (tier == unknown_tier) return {TierChoice::Kind::unknown, 0};
-  return {TierChoice::Kind::named, static_cast<TierId>(tier)};
-}
-
 double in_ms(const std::optional<std::uint64_t>& wait, double now_ms) noexcept {
   return wait ? wait_ms(now_ms, *wait) : -1;
 }
 
+Status tell_clock_error(std::int64_t touched) noexcept {
+  answer.touched_ms = static_cast<double>(touched) / 1000;
+  return clock_error;
+}
+
 Status tell(const TierLimiter& limiter, const Judgement& judgement, std::uint64_t cost, double now_ms) {
-  const Status status = status_of(judgement);
-  if (status == clock_error) answer.touched_ms = static_cast<double>(judgement.state.touched) / 1000;
+  const Status status = status_of(judgement.status);
+  if (status == clock_error) return tell_clock_error(judgement.state.touched);
   if (status < 0) return status;
   const Decision decision = limiter.describe(judgement, cost);
   answer.limit = decision.limit;
@@ -82,18 +135,15 @@ Status tell(const TierLimiter& limiter, const Judgement& judgement, std::uint64_
   return status;
 }
 
-}  // namespace
-
-TIERLIMIT_EXPORT char* tierlimit_key(std::uint32_t bytes) {
-  if (bytes > key_size) {
-    auto* const grown = static_cast<char*>(std::malloc(bytes));
-    if (grown == nullptr) return nullptr;
-    std::free(key);
-    key = grown;
-    key_size = bytes;
-  }
-  return key;
+[[gnu::always_inline]] inline Status allow(TierLimiter* limiter, const Fingerprint& client, std::int32_t tier,
+                                           double cost, double now_ms) {
+  const std::optional<std::int64_t> now = to_micros(now_ms);
+  if (!now) return invalid_time;
+  const Status status = status_of(limiter->admit(client, TierChoice{tier}, bindings::whole_cost(cost), *now));
+  return status == clock_error ? tell_clock_error(limiter->earliest(client)) : status;
 }
+
+}  // namespace
 
 // Whether that many bytes can be had: to be asked before a long text is handed to embind, which does not ask.
 TIERLIMIT_EXPORT bool tierlimit_memory(std::uint32_t bytes) {
@@ -105,33 +155,114 @@ TIERLIMIT_EXPORT bool tierlimit_memory(std::uint32_t bytes) {
 }
 
 TIERLIMIT_EXPORT const void* tierlimit_answer() { return &answer; }
+TIERLIMIT_EXPORT char* tierlimit_buffer() { return text_buffer; }
 
-TIERLIMIT_EXPORT std::int32_t tierlimit_tier(const TierLimiter* limiter, std::uint32_t bytes) {
-  const TierChoice choice = limiter->tier({key, bytes});
-  return choice.kind == TierChoice::Kind::unknown ? unknown_tier : static_cast<std::int32_t>(choice.id);
+// Takes in the next piece of a text: so many bytes of the buffer. Returns how many bytes the next piece has before its
+// own, which are in the buffer already. The first piece begins another text, whatever became of the one before.
+TIERLIMIT_EXPORT std::uint32_t tierlimit_text(const TierLimiter* limiter, std::uint32_t bytes, bool first, bool last) {
+  if (!limiter->seeded()) return 0;
+  if (first) {
+    text_hash = limiter->hash();
+    text_size = 0;
+  }
+  const std::uint32_t whole = bytes / 8 * 8;
+  text_hash->words(text_buffer, whole);
+  text_size += whole;
+  const std::uint32_t left = bytes - whole;
+  if (!last) {
+    std::memmove(text_buffer, text_buffer + whole, left);
+    return left;
+  }
+  text_fingerprint = Fingerprint::of(text_hash->finish({text_buffer + whole, left}, text_size + left));
+  return 0;
 }
 
-TIERLIMIT_EXPORT std::int32_t tierlimit_allow(TierLimiter* limiter, std::uint32_t bytes, std::int32_t tier, double cost,
+// Leaves the client's fingerprint in the answer.
+TIERLIMIT_EXPORT std::int32_t tierlimit_fingerprint(const TierLimiter* limiter, TIERLIMIT_CLIENT) {
+  if (!limiter->seeded()) return not_seeded;
+  answer.fingerprint = TIERLIMIT_CLIENT_OF(*limiter);
+  return 0;
+}
+
+TIERLIMIT_EXPORT std::int32_t tierlimit_allow(TierLimiter* limiter, TIERLIMIT_CLIENT, std::int32_t tier, double cost,
+                                              double now_ms) {
+  if (!limiter->seeded()) return not_seeded;
+  return allow(limiter, client_here(*limiter, length, w0, w1, w2, w3, w4, w5), tier, cost, now_ms);
+}
+
+// The same by the client's fingerprint.
+TIERLIMIT_EXPORT std::int32_t tierlimit_allow_known(TierLimiter* limiter, std::uint32_t a, std::uint32_t b,
+                                                    std::uint32_t c, std::int32_t tier, double cost, double now_ms) {
+  return allow(limiter, {a, b, c}, tier, cost, now_ms);
+}
+
+TIERLIMIT_EXPORT std::int32_t tierlimit_check(TierLimiter* limiter, TIERLIMIT_CLIENT, std::int32_t tier, double cost,
                                               double now_ms) {
   const std::optional<std::int64_t> now = to_micros(now_ms);
   if (!now) return invalid_time;
-  const Judgement judgement = limiter->judge({key, bytes}, choice_of(tier), bindings::whole_cost(cost), *now);
-  if (judgement.status == Judgement::Status::clock) tell(*limiter, judgement, 0, now_ms);
-  return status_of(judgement);
-}
-
-TIERLIMIT_EXPORT std::int32_t tierlimit_check(TierLimiter* limiter, std::uint32_t bytes, std::int32_t tier, double cost,
-                                              double now_ms) {
-  const std::optional<std::int64_t> now = to_micros(now_ms);
-  if (!now) return invalid_time;
+  if (!limiter->seeded()) return not_seeded;
   const std::uint64_t whole = bindings::whole_cost(cost);
-  return tell(*limiter, limiter->judge({key, bytes}, choice_of(tier), whole, *now), whole, now_ms);
+  const Judgement judgement = limiter->judge(TIERLIMIT_CLIENT_OF(*limiter), TierChoice{tier}, whole, *now);
+  return tell(*limiter, judgement, whole, now_ms);
 }
 
-TIERLIMIT_EXPORT std::int32_t tierlimit_peek(const TierLimiter* limiter, std::uint32_t bytes, std::int32_t tier,
+TIERLIMIT_EXPORT std::int32_t tierlimit_peek(const TierLimiter* limiter, TIERLIMIT_CLIENT, std::int32_t tier,
                                              double cost, double now_ms) {
   const std::optional<std::int64_t> now = to_micros(now_ms);
   if (!now) return invalid_time;
+  if (!limiter->seeded()) return not_seeded;
   const std::uint64_t whole = bindings::whole_cost(cost);
-  return tell(*limiter, limiter->preview({key, bytes}, choice_of(tier), whole, *now), whole, now_ms);
+  const Judgement judgement = limiter->preview(TIERLIMIT_CLIENT_OF(*limiter), TierChoice{tier}, whole, *now);
+  return tell(*limiter, judgement, whole, now_ms);
+}
+
+// ---- Batches -------------------------------------------------------------------------------------------------------
+
+// One more client for `tierlimit_allow_many`.
+TIERLIMIT_EXPORT std::int32_t tierlimit_batch(const TierLimiter* limiter, TIERLIMIT_CLIENT) {
+  if (!limiter->seeded()) return not_seeded;
+  if (batch.size == batch.capacity) {
+    const std::uint32_t capacity = std::max(batch_kept, batch.capacity * 2);
+    auto* const larger = static_cast<Fingerprint*>(std::malloc(capacity * sizeof(Fingerprint)));
+    if (larger == nullptr) {
+      batch.size = 0;
+      return out_of_memory;
+    }
+    std::copy_n(batch.clients, batch.size, larger);
+    std::free(batch.clients);
+    batch.clients = larger;
+    batch.capacity = capacity;
+  }
+  batch.clients[batch.size++] = TIERLIMIT_CLIENT_OF(*limiter);
+  return 0;
+}
+
+// Judges the batch, one client after the other, and empties it. All or nothing: where the clock is too early for one of
+// them, none is judged. Leaves in the answer where the results are: of each client three words, of which the first is 1
+// when it was admitted and else 0.
+TIERLIMIT_EXPORT std::int32_t tierlimit_allow_many(TierLimiter* limiter, std::int32_t tier, double cost,
+                                                   double now_ms) {
+  const std::uint32_t size = std::exchange(batch.size, 0);
+  const std::optional<std::int64_t> now = to_micros(now_ms);
+  if (!now) return invalid_time;
+  for (std::uint32_t i = 0; i < size; ++i) {
+    const std::int64_t earliest = limiter->earliest(batch.clients[i]);
+    if (*now < earliest) return tell_clock_error(earliest);
+  }
+  for (std::uint32_t i = 0; i < size; ++i) {
+    const Status status =
+        status_of(limiter->admit(batch.clients[i], TierChoice{tier}, bindings::whole_cost(cost), *now));
+    if (status < 0) return status;  // The first one's, which is that of all.
+    batch.clients[i].a = static_cast<std::uint32_t>(status);
+  }
+  answer.results = batch.clients;
+  return 0;
+}
+
+// Gives back what the last batch took, where that is much.
+TIERLIMIT_EXPORT void tierlimit_batch_end() {
+  batch.size = 0;
+  if (batch.capacity <= batch_kept) return;
+  std::free(batch.clients);
+  batch = {};
 }

@@ -25,11 +25,6 @@ std::optional<TierId> Assignments::set(std::string_view client, std::optional<Ti
   return before;
 }
 
-std::optional<TierId> Assignments::find(const Fingerprint& client) const noexcept {
-  const Place* const place = placed_.find(client);
-  return place == nullptr ? std::nullopt : std::optional{place->tier()};
-}
-
 std::uint32_t Assignments::size() const {
   if (notes_.empty()) return placed_.size();
   // Several notes may be about one client.
@@ -93,11 +88,6 @@ void TierDirectory::release(TierId tier) noexcept {
 void TierDirectory::assign(std::string_view client, std::optional<TierId> tier) {
   const std::optional<TierId> unused = assigned_.set(client, tier);
   if (unused) release(*unused);
-}
-
-std::optional<TierId> TierDirectory::assigned(const Fingerprint& client) const noexcept {
-  const std::optional<TierId> tier = assigned_.find(client);
-  return tier ? tier : document_.find(client);
 }
 
 void TierDirectory::replace_document(Assignments& document) {

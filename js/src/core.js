@@ -24,6 +24,7 @@ import { HotPath } from './hot-path.js';
  * @property {(a: number, b: number, c: number, d: number) => boolean} seed
  * @property {(client: string, tier: string) => RawProblem | null} setTier
  * @property {(client: string) => RawProblem | null} clearTier
+ * @property {(name: string) => number} tier
  * @property {(tier: number) => string | null} tierName
  * @property {() => Omit<import('./types.js').LimiterStats, 'maxClients' | 'clockRegressions' | 'revision'>} stats
  * @property {() => void} delete
@@ -38,16 +39,28 @@ import { HotPath } from './hot-path.js';
  * @property {Uint8Array<ArrayBuffer>} HEAPU8 linear memory as it is now; another one after it has grown
  * @property {unknown} broken what ended a call by an exception: a trap, or the caller's stack running over in the
  *   midst of it. Then every further call throws.
- * @property {(bytes: number) => number} _tierlimit_key
  * @property {(bytes: number) => boolean} _tierlimit_memory
+ * @property {() => number} _tierlimit_buffer
  * @property {() => number} _tierlimit_answer
- * @property {(limiter: number, bytes: number) => number} _tierlimit_tier
+ * @property {(limiter: number, bytes: number, first: number, last: number) => number} _tierlimit_text
+ * @property {(...client: Client) => number} _tierlimit_fingerprint
+ * @property {(...client: Client) => number} _tierlimit_batch
+ * @property {(limiter: number, tier: number, cost: number, nowMs: number) => number} _tierlimit_allow_many
+ * @property {() => void} _tierlimit_batch_end
  * @property {Ask} _tierlimit_allow
+ * @property {(limiter: number, a: number, b: number, c: number, tier: number, cost: number, nowMs: number) => number}
+ *   _tierlimit_allow_known
  * @property {Ask} _tierlimit_check
  * @property {Ask} _tierlimit_peek
  */
 
-/** @typedef {(limiter: number, bytes: number, tier: number, cost: number, nowMs: number) => number} Ask */
+/**
+ * A limiter and a client of it.
+ *
+ * @typedef {[limiter: number, length: number, a: number, b: number, c: number, d: number, e: number, f: number]} Client
+ */
+
+/** @typedef {(...request: [...client: Client, tier: number, cost: number, nowMs: number]) => number} Ask */
 
 /** An instance with its buffers, for any number of limiters. */
 export class Core {

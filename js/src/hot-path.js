@@ -1,6 +1,6 @@
 /**
- * Decisions over the core's buffers in linear memory: the client's name goes into one, the answer comes out of another.
- * What the numbers mean is in bindings/hot_path.cpp.
+ * Decisions over the core's plain exports: the client's name goes in as numbers, the answer comes out of a buffer in
+ * linear memory. What the numbers mean is in bindings/hot_path.cpp.
  * @module
  */
 
@@ -14,11 +14,26 @@ export const status = Object.freeze({
   invalidCost: -3,
   notSeeded: -4,
   noPolicies: -5,
+  outOfMemory: -6,
 });
+
+/** What is done with a client. */
+export const verb = Object.freeze({ allow: 0, check: 1, peek: 2, fingerprint: 3, batch: 4 });
 
 /** The tier argument of a decision: a tier's number, or one of these. */
 export const asAssigned = -1;
 export const unknownTier = -2;
+
+/** In place of a name's length. */
+const fingerprintGiven = -1;
+const textGiven = -2;
+
+/** Made when needed: tests of workers run where there is none. @type {TextEncoder | undefined} */
+let encoder;
+
+/** Names up to this length cross in registers. */
+const longestShort = 24;
+const bufferBytes = 4096;
 
 const reasons = /** @type {const} */ ([
   'ok',
@@ -29,59 +44,187 @@ const reasons = /** @type {const} */ ([
 ]);
 const fallbacks = /** @type {const} */ ([null, 'no-tier', 'unknown-tier', 'invalid-tier-policy']);
 
-/** A UTF-16 code unit takes at most three bytes of WTF-8 (a pair takes four). */
-const bytesPerUnit = 3;
+/**
+ * What stands for a client's name.
+ * @typedef {object} Fingerprint
+ * @property {number} a
+ * @property {number} b
+ * @property {number} c
+ */
 
-/** The buffers of one core. They are shared by all of its limiters, so whatever is in them lasts for one call only. */
+/**
+ * The exports of one core. Its buffers are shared by all of its limiters, so whatever is in them lasts for one call
+ * only.
+ */
 export class HotPath {
   #module;
-  #keyAddress = 0;
-  #keySize = 0;
+  #allow;
+  #check;
+  #peek;
+  #fingerprint;
+  #batch;
+  #text;
+  #buffer;
+  #answer;
   #bytes = new Uint8Array(0);
   #doubles = new Float64Array(0);
   #words = new Int32Array(0);
 
   /** @param {Core} core */
-  constructor(core) {
-    this.#module = core.module;
-    this.allow = core.module._tierlimit_allow;
-    this.check = core.module._tierlimit_check;
-    this.peek = core.module._tierlimit_peek;
-    this.tier = core.module._tierlimit_tier;
+  constructor({ module }) {
+    this.#module = module;
+    this.#allow = module._tierlimit_allow;
+    this.allowKnown = module._tierlimit_allow_known;
+    this.#check = module._tierlimit_check;
+    this.#peek = module._tierlimit_peek;
+    this.#fingerprint = module._tierlimit_fingerprint;
+    this.#batch = module._tierlimit_batch;
+    this.#text = module._tierlimit_text;
+    this.#buffer = module._tierlimit_buffer();
+    this.#answer = module._tierlimit_answer();
   }
 
   /**
-   * Puts a name into the key buffer as WTF-8 (UTF-8 that also has a form for a lone surrogate), so that different
-   * strings are different bytes.
+   * Does what `what` says for the client of that name.
+   * @param {number} what a verb
+   * @param {number} limiter
    * @param {string} name
-   * @returns {number} bytes written
+   * @param {number} tier
+   * @param {number} cost
+   * @param {number} nowMs
+   * @returns {number} a status
    */
-  writeKey(name) {
+  ask(what, limiter, name, tier, cost, nowMs) {
     const { length } = name;
-    if (length * bytesPerUnit > this.#keySize) this.#growKey(length * bytesPerUnit);
-    // Memory that has grown leaves the views without length.
-    if (this.#bytes.length === 0) this.#refresh();
-    const bytes = this.#bytes;
-    const start = this.#keyAddress;
-    for (let i = 0; i < length; i += 1) {
-      const unit = name.charCodeAt(i);
-      if (unit >= 0x80) return this.#writeWide(name, i);
-      bytes[start + i] = unit;
+    let kind = length;
+    let a = 0;
+    let b = 0;
+    let c = 0;
+    let d = 0;
+    let e = 0;
+    let f = 0;
+    if (length <= longestShort) {
+      // Two characters a lane of 16 bits, so that those which are not ASCII are seen and do not run into one another.
+      // Written out, since the engine makes the most of positions that it knows.
+      let even;
+      let odd;
+      let all = 0;
+      if (length >= 4) {
+        even = name.charCodeAt(0) | (name.charCodeAt(2) << 16);
+        odd = name.charCodeAt(1) | (name.charCodeAt(3) << 16);
+        all |= even | odd;
+        a = even | (odd << 8);
+        if (length >= 8) {
+          even = name.charCodeAt(4) | (name.charCodeAt(6) << 16);
+          odd = name.charCodeAt(5) | (name.charCodeAt(7) << 16);
+          all |= even | odd;
+          b = even | (odd << 8);
+          if (length >= 12) {
+            even = name.charCodeAt(8) | (name.charCodeAt(10) << 16);
+            odd = name.charCodeAt(9) | (name.charCodeAt(11) << 16);
+            all |= even | odd;
+            c = even | (odd << 8);
+            if (length >= 16) {
+              even = name.charCodeAt(12) | (name.charCodeAt(14) << 16);
+              odd = name.charCodeAt(13) | (name.charCodeAt(15) << 16);
+              all |= even | odd;
+              d = even | (odd << 8);
+              if (length >= 20) {
+                even = name.charCodeAt(16) | (name.charCodeAt(18) << 16);
+                odd = name.charCodeAt(17) | (name.charCodeAt(19) << 16);
+                all |= even | odd;
+                e = even | (odd << 8);
+                if (length >= 24) {
+                  even = name.charCodeAt(20) | (name.charCodeAt(22) << 16);
+                  odd = name.charCodeAt(21) | (name.charCodeAt(23) << 16);
+                  all |= even | odd;
+                  f = even | (odd << 8);
+                }
+              }
+            }
+          }
+        }
+      }
+      if ((length & 3) !== 0) {
+        let rest = 0;
+        for (let i = length - 1; i >= (length & ~3); i -= 1) {
+          const unit = name.charCodeAt(i);
+          all |= unit;
+          rest = (rest << 8) | unit;
+        }
+        switch (length >> 2) {
+          case 0:
+            a = rest;
+            break;
+          case 1:
+            b = rest;
+            break;
+          case 2:
+            c = rest;
+            break;
+          case 3:
+            d = rest;
+            break;
+          case 4:
+            e = rest;
+            break;
+          default:
+            f = rest;
+        }
+      }
+      if ((all & 0xff80ff80) !== 0) kind = textGiven;
+    } else {
+      kind = textGiven;
     }
-    return length;
+    if (kind === textGiven) this.#takeIn(limiter, name);
+    switch (what) {
+      case verb.allow:
+        return this.#allow(limiter, kind, a, b, c, d, e, f, tier, cost, nowMs);
+      case verb.check:
+        return this.#check(limiter, kind, a, b, c, d, e, f, tier, cost, nowMs);
+      case verb.peek:
+        return this.#peek(limiter, kind, a, b, c, d, e, f, tier, cost, nowMs);
+      case verb.fingerprint:
+        return this.#fingerprint(limiter, kind, a, b, c, d, e, f);
+      default:
+        return this.#batch(limiter, kind, a, b, c, d, e, f);
+    }
+  }
+
+  /**
+   * `ask` to check or peek, for a client by its fingerprint.
+   * @param {number} what a verb
+   * @param {number} limiter
+   * @param {Fingerprint} client
+   * @param {number} tier
+   * @param {number} cost
+   * @param {number} nowMs
+   * @returns {number} a status
+   */
+  askKnown(what, limiter, { a, b, c }, tier, cost, nowMs) {
+    const ask = what === verb.check ? this.#check : this.#peek;
+    return ask(limiter, fingerprintGiven, a, b, c, 0, 0, 0, tier, cost, nowMs);
+  }
+
+  /** @returns {Fingerprint} what `ask` for a fingerprint left */
+  fingerprint() {
+    this.#refresh();
+    const words = this.#words;
+    return { a: words[13], b: words[14], c: words[15] };
   }
 
   /** @returns {number} the reading at the client's last decision, after a clock error */
   touchedMs() {
-    return this.#answer(4);
+    this.#refresh();
+    return this.#doubles[4];
   }
 
   /**
-   * The decision that the last `check` or `peek` left.
+   * The decision that the last check or peek left.
    * @param {boolean} allowed
    */
   answer(allowed) {
-    if (this.#bytes.length === 0) this.#refresh();
+    this.#refresh();
     const doubles = this.#doubles;
     const words = this.#words;
     return {
@@ -96,20 +239,57 @@ export class HotPath {
     };
   }
 
-  /** @param {number} index */
-  #answer(index) {
-    if (this.#bytes.length === 0) this.#refresh();
-    return this.#doubles[index];
+  /**
+   * Allows for each of the clients, or for none where the clock is too early for one.
+   * @param {number} limiter
+   * @param {readonly string[]} names
+   * @param {number} tier
+   * @param {number} cost
+   * @param {number} nowMs
+   * @returns {number | boolean[]} a status where there is no decision
+   */
+  allowMany(limiter, names, tier, cost, nowMs) {
+    try {
+      for (let i = 0; i < names.length; i += 1) {
+        const outcome = this.ask(verb.batch, limiter, names[i], 0, 0, 0);
+        if (outcome < 0) return outcome;
+      }
+      const outcome = this.#module._tierlimit_allow_many(limiter, tier, cost, nowMs);
+      if (outcome < 0) return outcome;
+      this.#refresh();
+      const start = this.#words[16] >>> 0;
+      const results = new Int32Array(this.#bytes.buffer, start, names.length * 3);
+      return Array.from(names, (_, i) => results[i * 3] === status.admitted);
+    } finally {
+      this.#module._tierlimit_batch_end();
+    }
   }
 
   /**
+   * Takes in a name of any length as WTF-8 (UTF-8 that also has a form for a lone surrogate), so that different strings
+   * are different bytes.
+   * @param {number} limiter
    * @param {string} name
-   * @param {number} from where the text stops being ASCII; what is before is written
    */
-  #writeWide(name, from) {
+  #takeIn(limiter, name) {
+    this.#refresh();
     const bytes = this.#bytes;
-    let at = this.#keyAddress + from;
-    for (let i = from; i < name.length; i += 1) {
+    if (name.length <= bufferBytes) {
+      // One byte a code unit: all of it was ASCII. (An encoder replaces lone surrogates, which must stay different.)
+      encoder ??= new TextEncoder();
+      const { written } = encoder.encodeInto(name, bytes);
+      if (written === name.length) {
+        this.#text(limiter, written, 1, 1);
+        return;
+      }
+    }
+    let first = 1;
+    let at = 0;
+    for (let i = 0; i < name.length; i += 1) {
+      if (at + 4 > bufferBytes) {
+        at = this.#text(limiter, at, first, 0);
+        first = 0;
+      }
       const point = /** @type {number} */ (name.codePointAt(i));
       if (point < 0x80) {
         bytes[at++] = point;
@@ -128,29 +308,15 @@ export class HotPath {
         bytes[at++] = 0x80 | (point & 0x3f);
       }
     }
-    return at - this.#keyAddress;
+    this.#text(limiter, at, first, 1);
   }
 
-  /** @param {number} size */
-  #growKey(size) {
-    const wanted = Math.max(size, 256);
-    // An address is a number without a sign, of which JavaScript sees 32 bits with one.
-    const address = wanted < 2 ** 31 ? this.#module._tierlimit_key(wanted) >>> 0 : 0;
-    if (address === 0) {
-      throw new RangeError(
-        `a name of ${size / bytesPerUnit} code units does not fit the memory that can be had`,
-      );
-    }
-    this.#keyAddress = address;
-    this.#keySize = wanted;
-    this.#refresh();
-  }
-
+  /** Memory that has grown leaves the views without length. */
   #refresh() {
+    if (this.#bytes.length !== 0) return;
     const { buffer } = this.#module.HEAPU8;
-    const answer = this.#module._tierlimit_answer() >>> 0;
-    this.#bytes = new Uint8Array(buffer);
-    this.#doubles = new Float64Array(buffer, answer, 5);
-    this.#words = new Int32Array(buffer, answer, 13);
+    this.#bytes = new Uint8Array(buffer, this.#buffer, bufferBytes);
+    this.#doubles = new Float64Array(buffer, this.#answer, 5);
+    this.#words = new Int32Array(buffer, this.#answer, 17);
   }
 }

@@ -13,6 +13,8 @@ export { ClockError, PolicyError } from './errors.js';
 /** @import { LimiterOptions } from './types.js' */
 /**
  * @typedef {import('./types.js').CheckOptions} CheckOptions
+ * @typedef {import('./client.js').Client} Client
+ * @typedef {import('./types.js').ClientCheckOptions} ClientCheckOptions
  * @typedef {import('./types.js').Decision} Decision
  * @typedef {import('./types.js').LimiterOptions} TierLimiterOptions
  * @typedef {import('./types.js').LimiterStats} TierLimiterStats

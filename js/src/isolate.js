@@ -4,7 +4,9 @@
  */
 
 import { show } from './errors.js';
-import { isGone, policyText, settings } from './limiter.js';
+import { isGone } from './limiter.js';
+import { policyText } from './policy-text.js';
+import { settings } from './settings.js';
 
 /** @import { Limiter } from './limiter.js' */
 /** @import { LimiterOptions } from './types.js' */

@@ -3,33 +3,19 @@
  * @module
  */
 
+import { checkClient, checkClients, checkCost, checkOptions, checkTier } from './arguments.js';
+import { Client } from './client.js';
 import { Clock, systemNow } from './clock.js';
-import { ClockError, PolicyError, show } from './errors.js';
-import { asAssigned, status, unknownTier } from './hot-path.js';
+import { Decider } from './decider.js';
+import { show } from './errors.js';
+import { checkPoliciesFit, doesNotFit, fits, policyText, readReport } from './policy-text.js';
+import { settings } from './settings.js';
 
 /** @import { Core } from './core.js' */
 /** @import { CheckOptions, Decision, LimiterOptions, LimiterStats } from './types.js' */
-/** @import { Policies, PolicyProblem, PolicyReport } from './types.js' */
+/** @import { Policies, PolicyReport } from './types.js' */
 
-const defaults = Object.freeze({
-  maxClients: 262_144,
-  maxBytes: 48 * 2 ** 20,
-  onFull: 'evict',
-  strict: false,
-  sweep: true,
-});
-
-const optionNames = new Set([
-  'policies',
-  'now',
-  'onClockBackward',
-  'seed',
-  ...Object.keys(defaults),
-]);
-
-const largestMaxClients = 2 ** 27;
-const largestMaxBytes = 2 ** 32;
-const seedBytes = 16;
+const owner = 'a TierLimiter';
 
 /**
  * Whether a limiter has been disposed of, or lost with its core. A limiter of another copy of the package is for that
@@ -50,21 +36,15 @@ export let isGone;
  */
 export class Limiter {
   #core;
-  #path;
   #bound;
-  #handle;
+  #decider;
   #clock;
-  #seeded = false;
   #settings;
   /** @type {PolicyReport} */
   #report;
-  /** Numbers of the document's tiers by name, as far as they were asked for. @type {Map<string, number>} */
-  #tierIds = new Map();
-  /** Names by number. @type {(string | null)[]} */
-  #tierNames = [];
 
   static {
-    isGone = (limiter) => limiter.#handle === 0 || Boolean(limiter.#core.module.broken);
+    isGone = (limiter) => limiter.#decider.handle === 0 || Boolean(limiter.#core.module.broken);
   }
 
   /**
@@ -76,9 +56,10 @@ export class Limiter {
   constructor(core, options) {
     this.#settings = settings(options);
     const { text, isText } = policyText(options.policies);
-    this.#clock = clock(options);
+    const { now, onClockBackward, seed } = options;
+    // The runtime's clock is the time of day in some workers, and that may be set back.
+    this.#clock = new Clock(now ?? systemNow, now === undefined || onClockBackward === 'hold');
     this.#core = core;
-    this.#path = core.hotPath;
     checkPoliciesFit(core, text);
     const { maxClients, maxBytes, onFull, strict, sweep } = this.#settings;
     this.#bound = new core.module.TierLimiter(
@@ -95,8 +76,8 @@ export class Limiter {
       this.#bound.delete();
       throw error;
     }
-    this.#handle = this.#bound.handle();
-    if (options.seed !== undefined) this.#seed(options.seed);
+    this.#decider = new Decider(core, this.#bound, this.#clock);
+    if (seed !== undefined) this.#decider.seed(seed);
   }
 
   /**
@@ -112,14 +93,30 @@ export class Limiter {
    * if (!limiter.allow('acme', 5, 'pro')) return new Response(null, { status: 429 });
    */
   allow(client, cost = 1, tier = undefined) {
-    const path = Limiter.#ready(this, 'allow');
-    checkClient(client);
+    if (!(#decider in Object(this)) || this.#decider.ready === 0) Limiter.#prepare(this, 'allow');
+    if (typeof client !== 'string') checkClient(client);
+    if (cost !== 1) checkCost(cost);
+    return this.#decider.allow(client, cost, tier, owner);
+  }
+
+  /**
+   * `allow` for each of the clients, one after the other, all at one reading of the clock. Nobody is charged when it
+   * throws. Several requests of one client are as many decisions.
+   *
+   * @param {readonly string[]} clients
+   * @param {number} [cost] of each; default 1
+   * @param {string | null} [tier] of each, for this call alone; by default each client's own
+   * @returns {boolean[]} in the order of the clients
+   * @throws {ClockError} when the clock reads earlier than at the last decision of any of them
+   * @throws {TypeError | RangeError} when an argument is not as it should be, or there is no memory for so many
+   * @example
+   * const admitted = limiter.allowMany(['acme', 'globex', 'acme']); // [true, true, true]
+   */
+  allowMany(clients, cost = 1, tier = undefined) {
+    Limiter.#prepare(this, 'allowMany');
+    checkClients(clients);
     checkCost(cost);
-    const nowMs = this.#now('allow');
-    const tierId = this.#tierId(path, tier);
-    const outcome = path.allow(this.#handle, path.writeKey(client), tierId, cost, nowMs);
-    if (outcome < 0) throw failure(path, outcome, nowMs);
-    return outcome === status.admitted;
+    return this.#decider.allowMany(clients, cost, tier, owner);
   }
 
   /**
@@ -168,9 +165,7 @@ export class Limiter {
     const { text, isText } = policyText(policies);
     Limiter.#alive(this, 'setPolicies');
     checkPoliciesFit(this.#core, text);
-    // Before anything changes, for whatever happens: a number that stands for another tier must not be used.
-    this.#tierIds.clear();
-    this.#tierNames.length = 0;
+    this.#decider.forgetTiers();
     this.#report = readReport(this.#bound.setPolicies(text), isText);
     return this.#report;
   }
@@ -192,9 +187,27 @@ export class Limiter {
     if (tier !== null) checkTier(tier);
     const length = client.length + (tier?.length ?? 0);
     if (!fits(this.#core, length)) throw new RangeError(doesNotFit(length));
-    this.#tierNames.length = 0;
+    this.#decider.forgetTierNames();
     const error = tier === null ? this.#bound.clearTier(client) : this.#bound.setTier(client, tier);
     if (error !== null) throw new RangeError(error.message);
+  }
+
+  /**
+   * A handle of one client, with the same verbs, for whoever asks for the same one again and again: see `Client`.
+   *
+   * @param {string} id the client's name
+   * @param {string | null} [tier] the tier that each of its calls asks for; by default the client's own
+   * @returns {Client}
+   * @throws {TypeError} when an argument is of another type
+   * @example
+   * const client = limiter.client('acme');
+   * client.allow(); // as limiter.allow('acme'), and at a fraction of the time
+   */
+  client(id, tier = null) {
+    Limiter.#alive(this, 'client');
+    if (typeof id !== 'string') throw new TypeError(`id must be a string; got ${show(id)}`);
+    if (tier !== null) checkTier(tier);
+    return new Client(this.#decider, id, tier);
   }
 
   /** How many policy documents have been accepted. */
@@ -233,9 +246,9 @@ export class Limiter {
 
   /** Gives the limiter's memory back. Whatever is asked of it afterwards throws, except to dispose of it again. */
   dispose() {
-    if (!(#bound in Object(this))) throw new TypeError('dispose must be called on a TierLimiter');
-    if (this.#handle === 0) return;
-    this.#handle = 0;
+    if (!(#decider in Object(this))) throw new TypeError(`dispose must be called on ${owner}`);
+    if (this.#decider.handle === 0) return;
+    this.#decider.dispose();
     this.#bound.delete();
   }
 
@@ -247,61 +260,12 @@ export class Limiter {
    * @returns {Decision}
    */
   static #decide(limiter, method, client, options) {
-    const path = Limiter.#ready(limiter, method);
+    Limiter.#prepare(limiter, method);
     checkClient(client);
     if (options !== undefined) checkOptions(options);
     const cost = options?.cost === undefined ? 1 : options.cost;
-    const tier = options?.tier;
     checkCost(cost);
-    const nowMs = limiter.#now(method);
-    const tierId = limiter.#tierId(path, tier);
-    const outcome = path[method](limiter.#handle, path.writeKey(client), tierId, cost, nowMs);
-    if (outcome < 0) throw failure(path, outcome, nowMs);
-    const answer = path.answer(outcome === status.admitted);
-    return {
-      allowed: answer.allowed,
-      limit: answer.limit,
-      remaining: answer.remaining,
-      retryAfterMs: answer.retryAfterMs,
-      resetMs: answer.resetMs,
-      tier: tier ?? limiter.#tierName(answer.tier),
-      limitName: 'main',
-      reason: answer.reason,
-      fallback: answer.fallback,
-    };
-  }
-
-  /**
-   * The number of a tier named by the call.
-   * @param {import('./hot-path.js').HotPath} path
-   * @param {string | null | undefined} tier
-   */
-  #tierId(path, tier) {
-    if (tier === undefined || tier === null) return asAssigned;
-    checkTier(tier);
-    const known = this.#tierIds.get(tier);
-    if (known !== undefined) return known;
-    const id = path.tier(this.#handle, path.writeKey(tier));
-    // Only the document's tiers are remembered: names out of requests are as many as somebody likes.
-    if (id !== unknownTier) this.#tierIds.set(tier, id);
-    return id;
-  }
-
-  /** @param {number} id */
-  #tierName(id) {
-    if (id < 0) return null;
-    this.#tierNames[id] ??= this.#bound.tierName(id);
-    return this.#tierNames[id];
-  }
-
-  /**
-   * The time. A clock of the caller's may do anything, even dispose of the limiter.
-   * @param {string} method
-   */
-  #now(method) {
-    const nowMs = this.#clock.now();
-    Limiter.#alive(this, method);
-    return nowMs;
+    return limiter.#decider.decide(method, client, cost, options?.tier, owner);
   }
 
   // Static, for what is called on anything else than a limiter (a method pulled off its object) finds no private methods.
@@ -311,31 +275,18 @@ export class Limiter {
    * @param {string} method
    */
   static #alive(limiter, method) {
-    if (!(#bound in Object(limiter)))
-      throw new TypeError(`${method} must be called on a TierLimiter`);
-    if (limiter.#handle === 0)
-      throw new Error(`${method} was called on a TierLimiter that is disposed`);
+    if (!(#decider in Object(limiter))) throw new TypeError(`${method} must be called on ${owner}`);
+    limiter.#decider.alive(method, owner);
   }
 
   /**
-   * The hot path, when there may be a decision.
+   * For a decision.
    * @param {Limiter} limiter
    * @param {string} method
    */
-  static #ready(limiter, method) {
+  static #prepare(limiter, method) {
     Limiter.#alive(limiter, method);
-    if (!limiter.#seeded) limiter.#seed(randomBytes());
-    return limiter.#path;
-  }
-
-  /** @param {Uint8Array} bytes */
-  #seed(bytes) {
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const word = (/** @type {number} */ at) => view.getUint32(at, true);
-    if (!this.#bound.seed(word(0), word(4), word(8), word(12))) {
-      throw new RangeError('there is no memory for the clients that are assigned to tiers');
-    }
-    this.#seeded = true;
+    limiter.#decider.prepare(method, owner);
   }
 }
 
@@ -346,238 +297,4 @@ if (Symbol.dispose !== undefined) {
     configurable: true,
     writable: true,
   });
-}
-
-/**
- * All options checked; returned are those that hold for the limiter's lifetime, with their defaults.
- * @param {LimiterOptions} options
- */
-export function settings(options) {
-  if (typeof options !== 'object' || options === null) {
-    throw new TypeError(`options must be an object such as { policies }; got ${show(options)}`);
-  }
-  for (const name of Object.keys(options)) {
-    if (!optionNames.has(name)) throw new TypeError(`there is no option ${show(name)}`);
-  }
-  const {
-    now,
-    onClockBackward,
-    onFull = defaults.onFull,
-    strict = defaults.strict,
-    sweep = defaults.sweep,
-    seed,
-  } = options;
-  if (now !== undefined && typeof now !== 'function') {
-    throw new TypeError(`now must be a function that returns milliseconds; got ${show(now)}`);
-  }
-  if (onClockBackward !== undefined && onClockBackward !== 'throw' && onClockBackward !== 'hold') {
-    throw new TypeError(`onClockBackward must be 'throw' or 'hold'; got ${show(onClockBackward)}`);
-  }
-  if (onFull !== 'evict' && onFull !== 'deny') {
-    throw new TypeError(`onFull must be 'evict' or 'deny'; got ${show(onFull)}`);
-  }
-  for (const [name, value] of Object.entries({ strict, sweep })) {
-    if (typeof value !== 'boolean')
-      throw new TypeError(`${name} must be a boolean; got ${show(value)}`);
-  }
-  if (seed !== undefined) {
-    if (!(seed instanceof Uint8Array))
-      throw new TypeError(`seed must be a Uint8Array; got ${show(seed)}`);
-    if (seed.length !== seedBytes) {
-      throw new RangeError(`seed must be ${seedBytes} bytes; got ${seed.length}`);
-    }
-  }
-  return Object.freeze({
-    maxClients: whole('maxClients', options.maxClients, defaults.maxClients, 8, largestMaxClients),
-    maxBytes: whole('maxBytes', options.maxBytes, defaults.maxBytes, 1024, largestMaxBytes),
-    onFull,
-    strict,
-    sweep,
-    seed: seed?.join(),
-  });
-}
-
-/**
- * @param {string} name
- * @param {unknown} value
- * @param {number} fallback
- * @param {number} least
- * @param {number} most
- * @returns {number}
- */
-function whole(name, value, fallback, least, most) {
-  if (value === undefined) return fallback;
-  if (typeof value !== 'number')
-    throw new TypeError(`${name} must be a number; got ${show(value)}`);
-  if (!Number.isInteger(value) || value < least || value > most) {
-    throw new RangeError(
-      `${name} must be a whole number from ${least} to ${most}; got ${show(value)}`,
-    );
-  }
-  return value;
-}
-
-/** @param {LimiterOptions} options checked */
-function clock({ now, onClockBackward }) {
-  // The runtime's clock is the time of day in some workers, and that may be set back.
-  return new Clock(now ?? systemNow, now === undefined || onClockBackward === 'hold');
-}
-
-/**
- * @param {unknown} policies
- * @returns {{ text: string, isText: boolean }}
- */
-export function policyText(policies) {
-  if (typeof policies === 'string') return { text: policies, isText: true };
-  if (typeof policies !== 'object' || policies === null) {
-    throw new TypeError(`policies must be an object or JSON text; got ${show(policies)}`);
-  }
-  // JSON would make something of these, or nothing: of bytes a list of numbers, of a promise an empty document.
-  if (!kindsOfJson.has(kindOf(policies))) {
-    throw new TypeError(`policies must be a plain object or JSON text; got a ${kindOf(policies)}`);
-  }
-  let text;
-  try {
-    text = JSON.stringify(policies, asItIs);
-  } catch (error) {
-    const why = error instanceof Error ? error.message : show(error);
-    throw new TypeError(`policies cannot be written as JSON: ${why}`, { cause: error });
-  }
-  if (text === undefined) throw new TypeError('policies cannot be written as JSON');
-  return { text, isText: false };
-}
-
-/** @param {object} value */
-const kindOf = (value) => Object.prototype.toString.call(value).slice(8, -1);
-
-/** What JSON writes as it is. */
-const kindsOfJson = new Set(['Object', 'Array', 'String', 'Number', 'Boolean']);
-
-/**
- * Refuses what JSON would silently leave out or write as something else: a map or a promise as an empty object, NaN
- * as null.
- * @param {string} name
- * @param {unknown} value
- */
-function asItIs(name, value) {
-  if (typeof value === 'function' || typeof value === 'symbol') {
-    throw new TypeError(`${show(name)} is ${show(value)}; JSON has none`);
-  }
-  if (typeof value === 'object' && value !== null && !kindsOfJson.has(kindOf(value))) {
-    throw new TypeError(`${show(name)} is a ${kindOf(value)}; it must be a plain object`);
-  }
-  if (typeof value === 'number' && !Number.isFinite(value)) {
-    throw new TypeError(`${show(name)} is ${value}; a number must be finite`);
-  }
-  return value;
-}
-
-/**
- * Whether there is memory for embind's copies of a text: embind does not ask.
- * @param {Core} core
- * @param {number} length in code units
- */
-function fits(core, length) {
-  // Two copies of up to three bytes a code unit, and what is small.
-  const bytes = length * 7 + 2 ** 16;
-  return bytes < 2 ** 31 && core.module._tierlimit_memory(bytes);
-}
-
-/** @param {number} length */
-const doesNotFit = (length) =>
-  `a text of ${length} code units does not fit the memory that can be had`;
-
-/**
- * @param {Core} core
- * @param {string} text
- */
-function checkPoliciesFit(core, { length }) {
-  if (fits(core, length)) return;
-  const message = doesNotFit(length);
-  throw new PolicyError([{ path: '', code: 'out-of-memory', message, line: null, column: null }]);
-}
-
-/**
- * @param {import('./core.js').RawReport} raw
- * @param {boolean} isText whether lines and columns mean something to the caller
- * @returns {PolicyReport}
- */
-function readReport(raw, isText) {
-  const problems = (/** @type {PolicyProblem[]} */ list) =>
-    Object.freeze(
-      list.map(({ path, code, message, line, column }) =>
-        Object.freeze({
-          path,
-          code,
-          message,
-          line: isText && line ? line : null,
-          column: isText && column ? column : null,
-        }),
-      ),
-    );
-  if (raw.errors.length > 0) throw new PolicyError(problems(raw.errors));
-  return Object.freeze({
-    revision: raw.revision,
-    rejected: problems(raw.rejected),
-    warnings: problems(raw.warnings),
-  });
-}
-
-/** @returns {Uint8Array} */
-function randomBytes() {
-  try {
-    return crypto.getRandomValues(new Uint8Array(seedBytes));
-  } catch (error) {
-    throw new Error(
-      'the first decision draws random bytes, which this runtime refuses here; in a worker, decide inside a handler, ' +
-        'not at module scope (or pass a seed)',
-      { cause: error },
-    );
-  }
-}
-
-/**
- * @param {unknown} client
- * @returns {asserts client is string}
- */
-function checkClient(client) {
-  if (typeof client !== 'string')
-    throw new TypeError(`client must be a string; got ${show(client)}`);
-}
-
-/** @param {CheckOptions} options */
-function checkOptions(options) {
-  if (typeof options !== 'object' || options === null) {
-    throw new TypeError(`options must be an object such as { cost: 5 }; got ${show(options)}`);
-  }
-  // A name that is misspelled must not mean the default.
-  for (const name of Object.keys(options)) {
-    if (name !== 'cost' && name !== 'tier') throw new TypeError(`there is no option ${show(name)}`);
-  }
-}
-
-/** @param {unknown} cost */
-function checkCost(cost) {
-  if (typeof cost !== 'number') throw new TypeError(`cost must be a number; got ${show(cost)}`);
-  if (!Number.isSafeInteger(cost) || cost < 1) {
-    throw new RangeError(
-      `cost must be a whole number from 1 to 9007199254740991; got ${show(cost)}`,
-    );
-  }
-}
-
-/** @param {unknown} tier */
-function checkTier(tier) {
-  if (typeof tier !== 'string')
-    throw new TypeError(`tier must be a string or null; got ${show(tier)}`);
-}
-
-/**
- * @param {import('./hot-path.js').HotPath} path
- * @param {number} outcome
- * @param {number} nowMs
- */
-function failure(path, outcome, nowMs) {
-  if (outcome === status.clock) return new ClockError(nowMs, path.touchedMs());
-  return new Error(`the core gave no decision (${outcome})`);
 }

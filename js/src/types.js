@@ -70,6 +70,11 @@
  */
 
 /**
+ * @typedef {object} ClientCheckOptions
+ * @property {number} [cost] Whole tokens, from 1 to 2^53-1. Default 1.
+ */
+
+/**
  * @typedef {object} LimiterOptions
  * @property {Policies | string} policies The policy document, as an object or as JSON text.
  * @property {() => number} [now] A monotonic clock in milliseconds. Default: the runtime's own, held so that it never

@@ -93,7 +93,8 @@ struct Host {
   }
   // Others come and go, so that every slot of the table is looked at.
   void bustle(std::int64_t now) {
-    for (std::uint32_t i = 0; i < 2 * 32; ++i) check("passer-by", now);
+    // Three rounds of the sweep over 32 slots, at two decisions a slot.
+    for (std::uint32_t i = 0; i < 3 * 32 * 2 + 64; ++i) check("passer-by", now);
   }
 
  private:
@@ -256,15 +257,14 @@ TEST_CASE("limiter: peek tells what check would answer, charges nothing and leav
 
 TEST_CASE("limiter: a judgement is a decision without the words") {
   Host host(tiered);
-  using Kind = TierChoice::Kind;
   using Status = Judgement::Status;
-  CHECK(host.limiter.tier("pro").kind == Kind::named);
-  CHECK(host.limiter.tier("broken").kind == Kind::named);
-  CHECK(host.limiter.tier("nowhere").kind == Kind::unknown);  // though a client is assigned to it
-  CHECK(host.limiter.tier("constructor").kind == Kind::unknown);
+  CHECK(host.limiter.tier("pro").number >= 0);
+  CHECK(host.limiter.tier("broken").number >= 0);
+  CHECK(host.limiter.tier("nowhere").number == TierChoice::unknown);  // though a client is assigned to it
+  CHECK(host.limiter.tier("constructor").number == TierChoice::unknown);
 
   const TierChoice pro = host.limiter.tier("pro");
-  CHECK(host.limiter.tier_name(pro.id) == "pro");
+  CHECK(host.limiter.tier_name(static_cast<tierlimit::TierId>(pro.number)) == "pro");
   CHECK(host.limiter.preview("zoe", pro, 60, 0).status == Status::admitted);
   const Judgement judgement = host.limiter.judge("zoe", pro, 60, 0);
   CHECK(judgement.status == Status::admitted);
@@ -568,7 +568,7 @@ TEST_CASE("limiter: a refused document changes nothing") {
     REQUIRE_FALSE(loaded.ok());
     CHECK_FALSE(loaded.error().empty());
     CHECK(host.limiter.revision() == 1);
-    CHECK(host.limiter.tier("pro").kind == TierChoice::Kind::unknown);
+    CHECK(host.limiter.tier("pro").number == TierChoice::unknown);
     CHECK(text(host.peek("acme", 0)) == acme);
     CHECK(text(host.peek("zoe", 0)) == zoe);
   }
@@ -770,7 +770,7 @@ TEST_CASE("limiter: set_tier stays while tiers come and go, and the document's c
   host.load(R"({"default": {"capacity": 4, "refillPerSecond": 1}})");
   CHECK(text(host.peek("zoe", 0)).find("limit 4.000000 remaining 4 retry 0 reset 0 tier gold ok unknown-tier") !=
         std::string::npos);
-  CHECK(host.limiter.tier("gold").kind == TierChoice::Kind::unknown);
+  CHECK(host.limiter.tier("gold").number == TierChoice::unknown);
 }
 
 TEST_CASE("limiter: a client that changes tier keeps its balance") {
@@ -817,8 +817,9 @@ TEST_CASE("limiter: sweeping shows in nothing while policies and tiers stay") {
     for (Host* host : {&swept, &kept}) host->set_tier("client " + std::to_string(i), assigned);
   }
   std::int64_t now = -max_micros;
-  for (int i = 0; i < 30'000; ++i) {
-    const auto which = random.below(asked.size());
+  for (int i = 0; i < 100'000; ++i) {
+    // Some come for a while and are away for longer.
+    const auto which = (static_cast<std::size_t>(i) / 700 * 7 + random.below(10)) % asked.size();
     const std::string client = "client " + std::to_string(which);
     const std::uint64_t cost = 1 + random.bits(4);
     if (random.chance(8)) {
@@ -827,7 +828,7 @@ TEST_CASE("limiter: sweeping shows in nothing while policies and tiers stay") {
     REQUIRE(text(swept.check(client, now, cost, asked[which])) == text(kept.check(client, now, cost, asked[which])));
     now += random.chance(2) ? 0 : static_cast<std::int64_t>(random.bits(24));
   }
-  CHECK(swept.limiter.stats().swept > 1'000);
+  CHECK(swept.limiter.stats().swept > 300);
   CHECK(kept.limiter.stats().swept == 0);
   CHECK(swept.limiter.stats().allowed == kept.limiter.stats().allowed);
   CHECK(swept.limiter.stats().buckets < kept.limiter.stats().buckets);
@@ -840,8 +841,8 @@ TEST_CASE("limiter: full buckets are forgotten") {
   for (int i = 0; i < 5'000; ++i) host.check("passer-by", 5 * second - 1);
   CHECK(host.limiter.stats().buckets == 1'001);
   CHECK(host.limiter.stats().swept == 0);
-  // At most two rounds over the slots.
-  for (int i = 0; i < 5'000; ++i) host.check("passer-by", 5 * second);
+  // At most three rounds over the slots.
+  for (int i = 0; i < 15'000; ++i) host.check("passer-by", 5 * second);
   CHECK(host.limiter.stats().buckets == 1);
   CHECK(host.limiter.stats().swept == 1'000);
   CHECK(host.limiter.stats().evictions == 0);

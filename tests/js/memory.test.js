@@ -409,10 +409,10 @@ test('what does not fit the memory is refused, and the limiter goes on', () => {
   }
 
   const long = 'x'.repeat(1e7);
+  // The name of a client is read piece by piece.
+  for (const left of [9, 8]) assert.equal(take(long, 0).remaining, left);
   for (const call of [
-    () => limiter.allow(long),
     () => limiter.check('c', { tier: long }),
-    () => limiter.peek(long),
     () => limiter.setTier(long, 'a'),
     () => limiter.setTier('a', long),
     () => limiter.setTier(long, null),
@@ -446,10 +446,14 @@ test('a document for which there is hardly memory is in force or refused, and no
       const { TierLimiter: Limiter } = withModule(module);
       const { limiter, take } = clocked(first, {}, Limiter);
       take('c', 0, 1, '699');
-      // The buffer for names is to hold all memory but this, as far as the policies leave it.
+      // Another limiter, which notes names down until its first decision, is to hold all memory but this.
+      const eater = new Limiter({ policies: only(1, 0), now: () => 0 });
       try {
-        limiter.peek('x'.repeat((bytes - left * 1024) / 3));
-      } catch {
+        for (let held = 0; held < bytes - left * 1024; held += 4096) {
+          eater.setTier(`${held}`.padEnd(4000), 'a');
+        }
+      } catch (error) {
+        assert.ok(error instanceof RangeError);
         break;
       }
       try {

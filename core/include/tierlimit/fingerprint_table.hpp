@@ -85,16 +85,17 @@ class FingerprintTable {
   // Failing to get memory takes long: the next so many wishes are not passed on.
   static constexpr std::uint32_t wishes_denied = 1024;
 
-  // Where a client is in the order of segments. Uneven on purpose, from two thirds to four thirds as many clients a
-  // place: places evenly filled would all be full at once, and all segments split within a few insertions; the table
-  // would go from full to half empty and back. As it is, there are always some about to split and some just split, and
-  // what a client takes stays the same, some 57 bytes. With `a` as a fraction u of its range the place is u (2 + u)
-  // / 3.
+  // Where a client is in the order of segments. Uneven on purpose, from two thirds to twice as many clients a place as
+  // on average: places evenly filled would all be full at once, and all segments split within a few insertions; the
+  // table would go from full to half empty and back. As it is, there are always some about to split and some just
+  // split, and what a client takes stays the same, some 57 bytes. With `a` as a fraction u of its range the place is
+  // u (1 + u) / 2.
   [[nodiscard]] static std::uint32_t place(const Fingerprint& client) noexcept {
     const std::uint64_t u = client.a >> 1;
-    const std::uint64_t thrice = u * ((std::uint64_t{1} << 32) + u) >> place_bits;  // below 3 * 2^31
-    return static_cast<std::uint32_t>(thrice * 0x5555'5555 >> 32);
+    return static_cast<std::uint32_t>(u * ((std::uint64_t{1} << place_bits) + u) >> (place_bits + 1));
   }
+  // Where the search for a client begins in its segment: at the first of two slots that share a line of the cache.
+  [[nodiscard]] static std::uint32_t home(const Fingerprint& client) noexcept { return client.b << 1; }
   [[nodiscard]] static Header& header(Slot* segment) noexcept { return reinterpret_cast<Header*>(segment)[-1]; }
   [[nodiscard]] Slot* segment_of(const Fingerprint& client) const noexcept {
     return directory_[place(client) >> shift_];
@@ -156,13 +157,15 @@ void FingerprintTable<Slot>::swap(FingerprintTable& other) noexcept {
 }
 
 template <class Slot>
-Slot* FingerprintTable<Slot>::find(const Fingerprint& client) const noexcept {
+[[gnu::always_inline]] inline Slot* FingerprintTable<Slot>::find(const Fingerprint& client) const noexcept {
   if (directory_ == nullptr) return nullptr;
   Slot* const segment = segment_of(client);
-  for (std::uint32_t index = client.b;; ++index) {
-    Slot& slot = segment[index & mask_];
-    if (!slot.used()) return nullptr;
-    if (slot.client == client) return &slot;
+  for (std::uint32_t index = home(client);; index += 2) {
+    Slot* const pair = segment + (index & mask_);
+    // Which of the two is anybody's guess, that it is one of them nearly always true: so only that is a branch.
+    Slot& slot = pair[static_cast<std::size_t>(!(pair[0].client == client))];
+    if (slot.client == client && slot.used()) return &slot;
+    if (!pair[0].used() || !pair[1].used()) return nullptr;
   }
 }
 
@@ -204,7 +207,7 @@ void FingerprintTable<Slot>::remove(Slot* segment, std::uint32_t gap) const noex
   for (std::uint32_t index = gap + 1;; ++index) {
     const Slot& next = segment[index & mask_];
     if (!next.used()) break;
-    const std::uint32_t from_home = (index - next.client.b) & mask_;
+    const std::uint32_t from_home = (index - home(next.client)) & mask_;
     const std::uint32_t from_gap = (index - gap) & mask_;
     if (from_home >= from_gap) {
       segment[gap & mask_] = next;
@@ -221,7 +224,7 @@ void FingerprintTable<Slot>::near(const Fingerprint& client, std::uint32_t count
   for (std::uint32_t at = place(client); count > 0;) {
     Slot* const segment = directory_[at >> shift_];
     for (std::uint32_t i = 0; i < slots() && count > 0; ++i) {
-      Slot& slot = segment[(client.b + i) & mask_];
+      Slot& slot = segment[(home(client) + i) & mask_];
       if (!slot.used()) continue;
       visit(slot);
       --count;
@@ -250,7 +253,7 @@ bool FingerprintTable<Slot>::advance(Hand& hand) const noexcept {
 
 template <class Slot>
 Slot* FingerprintTable<Slot>::first_free(Slot* segment, const Fingerprint& client) const noexcept {
-  std::uint32_t index = client.b;
+  std::uint32_t index = home(client);
   while (segment[index & mask_].used()) ++index;
   return &segment[index & mask_];
 }

@@ -48,9 +48,12 @@ struct Request {
 
 /// Which tier a request is judged by, for callers that look the name up once (`TierLimiter::tier`).
 struct TierChoice {
-  enum class Kind : std::uint8_t { assigned, named, unknown };
-  Kind kind = Kind::assigned;
-  TierId id = 0;  ///< Of a named one. Good until the next `set_policies`.
+  static constexpr std::int32_t assigned = -1;  ///< The client's own.
+  static constexpr std::int32_t unknown = -2;   ///< One that the document in force does not have.
+
+  /// A tier's number (good until the next `set_policies`) or one of the above. One number, so that it travels in a
+  /// register.
+  std::int32_t number = assigned;
 };
 
 /// A decision as integers, cheap to make; `TierLimiter::describe` tells what it means.
@@ -63,7 +66,7 @@ struct Judgement {
   TierId tier = 0;               ///< When `has_tier`.
   const Limit* limit = nullptr;  ///< What judged, of an admitted or denied one. Good until the limiter's next call.
   BucketState state;             ///< After this decision; `preview` charges nothing. On a clock error: as it is.
-  std::uint64_t wait = 0;        ///< Of a full table: microseconds until there may be room, 2^64-1 for never.
+  std::uint64_t wait = 0;        ///< Of a full table: microseconds until there may be room, or `never`.
 };
 
 /// What a limiter has done and holds.
@@ -143,6 +146,9 @@ class TierLimiter {
   [[nodiscard]] Judgement judge(std::string_view client, TierChoice tier, std::uint64_t cost, std::int64_t now) {
     return ready() ? judge(Fingerprint::of(*secret_, client), tier, cost, now) : not_ready();
   }
+  /// `judge` for those who want to know only whether the request is admitted.
+  [[nodiscard]] Judgement::Status admit(const Fingerprint& client, TierChoice tier, std::uint64_t cost,
+                                        std::int64_t now);
   /// `peek` without the words.
   [[nodiscard]] Judgement preview(const Fingerprint& client, TierChoice tier, std::uint64_t cost,
                                   std::int64_t now) const;
@@ -172,19 +178,24 @@ class TierLimiter {
 
   [[nodiscard]] bool ready() const noexcept { return revision_ != 0 && secret_.has_value(); }
   [[nodiscard]] Judgement not_ready() const noexcept;
-  [[nodiscard]] Judgement look_up(const Fingerprint& client, TierChoice tier, std::uint64_t cost,
-                                  std::uint32_t& definition) const;
-  [[nodiscard]] Judgement stepped(Judgement judgement, const Slot* slot, std::uint64_t cost, std::int64_t now) const;
+  [[nodiscard]] TierChoice looked_up(const Fingerprint& client, TierChoice tier) const noexcept;
+  [[nodiscard]] std::uint32_t definition_of(TierChoice tier) const noexcept;
+  void look_up(Judgement& judgement, const Fingerprint& client, TierChoice tier, std::uint64_t cost,
+               std::uint32_t& definition) const noexcept;
+  void take_step(Judgement& judgement, const Slot* slot, std::uint32_t definition, std::uint64_t cost,
+                 std::int64_t now) const noexcept;
   [[nodiscard]] BucketState state_under(const Slot& slot, const Limit& limit) const noexcept;
 
-  // A bucket that may have to go, and in how many microseconds it is full: 2^64-1 for never.
+  // A bucket that may have to go, and in how many microseconds it is full.
   struct Candidate {
     Slot* slot;
     std::uint64_t wait;
   };
   [[nodiscard]] Candidate first_to_go(const Fingerprint& client, std::int64_t now) const noexcept;
   [[nodiscard]] bool turned_away(const Candidate& candidate) const noexcept;
-  [[nodiscard]] Judgement table_full(Judgement judgement, const Candidate& candidate, std::int64_t now) const noexcept;
+  void table_full(Judgement& judgement, const Candidate& candidate, std::int64_t now) const noexcept;
+  void decided(bool admitted, std::int64_t now) noexcept;
+  [[nodiscard]] Slot* slot_for_new(Judgement& judgement, const Fingerprint& client, std::int64_t now) noexcept;
   [[nodiscard]] Slot* make_room(const Fingerprint& client, const Candidate& candidate, std::int64_t now) noexcept;
   void forget(Slot& slot) noexcept;
   void forget_full(Slot& slot, std::int64_t now) noexcept;
@@ -213,8 +224,9 @@ class TierLimiter {
   TierDirectory directory_;
   BucketTable table_;
   BucketTable::Hand sweep_at_;
-  std::uint32_t sweep_due_ = 0;          // Slots to be looked at before long.
-  std::int64_t round_began_ = 0;         // When the sweep last came by the first slot.
+  std::uint32_t sweep_due_ = 0;          // Work for the sweep, done when there is enough.
+  std::int64_t round_began_ = 0;         // When the sweep last came by the first slot,
+  std::int64_t last_round_began_ = 0;    // and when the time before.
   std::int64_t swept_at_ = -max_micros;  // The latest time at which a bucket was forgotten as full.
   LimiterStats stats_;
 };

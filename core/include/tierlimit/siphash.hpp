@@ -19,7 +19,7 @@ namespace tierlimit {
 using Secret = std::array<std::uint64_t, 2>;
 
 /// SipHash with 128 bits of output, `Compress` rounds a word and `Finish` rounds at the ends; of bytes at once, or word
-/// by word.
+/// by word. Inline, also where the rest is compiled for size: this is most of what a decision costs.
 template <int Compress, int Finish>
 class SipHash128 {
  public:
@@ -37,7 +37,7 @@ class SipHash128 {
   }
 
   /// Takes in the next eight bytes, the first of them lowest.
-  void word(std::uint64_t bytes) noexcept {
+  [[gnu::always_inline]] void word(std::uint64_t bytes) noexcept {
     v3_ ^= bytes;
     rounds(Compress);
     v0_ ^= bytes;
@@ -63,7 +63,8 @@ class SipHash128 {
     return finish(last, size);
   }
   /// The same; the last bytes are as `word` takes them.
-  [[nodiscard]] std::array<std::uint64_t, 2> finish(std::uint64_t rest, std::uint64_t size) noexcept {
+  [[nodiscard, gnu::always_inline]] std::array<std::uint64_t, 2> finish(std::uint64_t rest,
+                                                                        std::uint64_t size) noexcept {
     word(rest | size << 56);
     v2_ ^= 0xee;
     rounds(Finish);
@@ -74,7 +75,6 @@ class SipHash128 {
   }
 
  private:
-  // Inline, also where the rest is compiled for size: this is most of what a decision costs.
   [[gnu::always_inline]] void rounds(int count) noexcept {
     for (; count > 0; --count) {
       v0_ += v1_;

@@ -37,8 +37,13 @@ class Assignments {
  public:
   /// Puts a client into a tier, or with nullopt into none. Returns the tier that is not used on its behalf any more.
   std::optional<TierId> set(std::string_view client, std::optional<TierId> tier);
-  [[nodiscard]] std::optional<TierId> find(const Fingerprint& client) const noexcept;
+  [[nodiscard]] std::optional<TierId> find(const Fingerprint& client) const noexcept {
+    const Place* const place = placed_.find(client);
+    return place == nullptr ? std::nullopt : std::optional{place->tier()};
+  }
   [[nodiscard]] std::uint32_t size() const;
+  /// Those that have their place.
+  [[nodiscard]] std::uint32_t placed() const noexcept { return placed_.size(); }
   /// No fewer than `size`, told at once.
   [[nodiscard]] std::size_t entries() const noexcept { return notes_.size() + placed_.size(); }
   void swap(Assignments& other) noexcept;
@@ -95,8 +100,13 @@ class TierDirectory {
 
   /// Puts a client into a tier that is acquired for it, or with nullopt back where the document has it.
   void assign(std::string_view client, std::optional<TierId> tier);
+  /// Whether any client is assigned to a tier, once there is a secret.
+  [[nodiscard]] bool assigns() const noexcept { return assigned_.placed() + document_.placed() != 0; }
   /// The tier that the client is assigned to.
-  [[nodiscard]] std::optional<TierId> assigned(const Fingerprint& client) const noexcept;
+  [[nodiscard]] std::optional<TierId> assigned(const Fingerprint& client) const noexcept {
+    const std::optional<TierId> tier = assigned_.find(client);
+    return tier ? tier : document_.find(client);
+  }
   /// Assignments made while running.
   [[nodiscard]] std::uint32_t assignments() const { return assigned_.size(); }
 

@@ -9,6 +9,9 @@
 
 namespace tierlimit {
 
+/// The wait for what does not come, in microseconds.
+inline constexpr std::uint64_t never = ~std::uint64_t{0};
+
 /// What is remembered of one bucket.
 struct BucketState {
   std::int64_t balance = 0;  ///< Credits, in the unit of the limit that last judged the bucket; 0 to its `full`.
@@ -24,7 +27,9 @@ struct Outcome {
 };
 
 /// A bucket that was never used: full.
-[[nodiscard]] BucketState full_bucket(const Limit& limit, std::int64_t now) noexcept;
+[[nodiscard]] inline BucketState full_bucket(const Limit& limit, std::int64_t now) noexcept {
+  return {limit.full, now};
+}
 
 /// `balance` credits of the limit `from` as credits of the limit `to`, rounded down to a whole credit. A balance that
 /// is more than `to` holds comes back as `to.full`.
@@ -32,7 +37,15 @@ struct Outcome {
 
 /// The balance at `now`: the time since the last touch accrues at the limit's rate up to its capacity.
 /// \param now  microseconds, not earlier than `state.touched`
-[[nodiscard]] std::int64_t accrued(const Limit& limit, const BucketState& state, std::int64_t now) noexcept;
+[[nodiscard]] inline std::int64_t accrued(const Limit& limit, const BucketState& state, std::int64_t now) noexcept {
+  const std::uint64_t elapsed = static_cast<std::uint64_t>(now) - static_cast<std::uint64_t>(state.touched);
+  if (elapsed >= limit.fill) return limit.full;
+  // Less time than an empty bucket takes to fill: the product is below `full`, and the sum below 2^64.
+  const std::uint64_t balance =
+      static_cast<std::uint64_t>(state.balance) + elapsed * static_cast<std::uint64_t>(limit.gain);
+  const auto full = static_cast<std::uint64_t>(limit.full);
+  return static_cast<std::int64_t>(balance < full ? balance : full);
+}
 
 /// One decision: accrue, then admit and charge `cost` tokens if the bucket holds them. Pure; stores nothing.
 ///
@@ -40,9 +53,18 @@ struct Outcome {
 /// \param state  the bucket, its balance already in this limit's unit (`move_balance`)
 /// \param now    microseconds, not earlier than `state.touched` (the caller checks: an earlier reading is an error)
 /// \param cost   whole tokens, at least 1
-[[nodiscard]] Outcome step(const Limit& limit, const BucketState& state, std::int64_t now, std::uint64_t cost) noexcept;
+[[nodiscard]] inline Outcome step(const Limit& limit, const BucketState& state, std::int64_t now,
+                                  std::uint64_t cost) noexcept {
+  using Verdict = Outcome::Verdict;
+  const std::int64_t balance = accrued(limit, state, now);
+  // Settled before any product: a cost up to `whole` times the unit is at most `full`.
+  if (cost > static_cast<std::uint64_t>(limit.whole)) return {Verdict::cost_exceeds_capacity, {balance, now}};
+  const std::int64_t price = static_cast<std::int64_t>(cost) * limit.unit;
+  if (balance >= price) return {Verdict::admitted, {balance - price, now}};
+  return {limit.gain == 0 ? Verdict::never_refills : Verdict::exhausted, {balance, now}};
+}
 
-/// Microseconds in which `balance` becomes `wanted` credits: 0 when it is that much, 2^64-1 when it never will.
+/// Microseconds in which `balance` becomes `wanted` credits: 0 when it is that much, `never` when it will not.
 /// \param wanted  at most `limit.full`
 [[nodiscard]] std::uint64_t time_until(const Limit& limit, std::int64_t balance, std::int64_t wanted) noexcept;
 
