@@ -95,13 +95,15 @@ export function check(setting) {
   };
 }
 
+/** @typedef {ReturnType<TierLimiter['client']>} Client */
+
 /**
  * A handle for every client, made once, as for connections that last.
- * @type {(setting: Setting) => Subject}
+ * @type {(setting: Setting) => Subject<Client[]>}
  */
 export function handle(setting) {
-  const limiter = /** @type {any} */ (limiterFor(setting));
-  /** @type {{ allow(cost?: number): boolean }[]} */
+  const limiter = limiterFor(setting);
+  /** @type {Client[]} */
   const handles = [];
   return {
     name: 'handle',
@@ -112,7 +114,7 @@ export function handle(setting) {
       });
     },
     prepare: ({ clients }) => clients.map((client) => handles[client]),
-    run(/** @type {typeof handles} */ chosen) {
+    run(chosen) {
       let admitted = 0;
       for (let i = 0; i < chosen.length; i += 1) if (chosen[i].allow()) admitted += 1;
       return admitted;
@@ -121,10 +123,6 @@ export function handle(setting) {
   };
 }
 
-/** Whether this version has them. */
-export const hasHandles = 'client' in TierLimiter.prototype;
-export const hasMany = 'allowMany' in TierLimiter.prototype;
-
 const many = 100;
 
 /**
@@ -132,7 +130,7 @@ const many = 100;
  * @type {(setting: Setting) => Subject<string[][]>}
  */
 export function allowMany(setting) {
-  const limiter = /** @type {any} */ (limiterFor(setting));
+  const limiter = limiterFor(setting);
   return {
     ...byName(limiter),
     name: 'allowMany',
