@@ -17,11 +17,20 @@ constexpr std::uint32_t work_per_slot = 2;
 // So many slots at a time, since a row of them is fetched from memory at little more than the cost of one.
 constexpr std::uint32_t slots_swept_together = 32;
 constexpr std::uint32_t eviction_sample = 8;
+// So many where all of those have spent more than the new client: rather look further than reset one of them.
+constexpr std::uint32_t wide_eviction_sample = 64;
 // Among more limits than this a bucket that several tiers have judged is not compared with each: it is kept.
 constexpr std::size_t most_limits_compared = 64;
 
 bool failed(const Judgement& judgement) noexcept {
   return judgement.status != Judgement::Status::admitted && judgement.status != Judgement::Status::denied;
+}
+
+// What forgetting a bucket comes to, for comparing: its microseconds until it is full; more than all of those for one
+// that will not be, by the whole tokens that it lacks, so that those who spend little in it reset nobody who spent all.
+constexpr std::uint64_t never_full = std::uint64_t{1} << 63;
+std::uint64_t loss(std::uint64_t wait, const Limit& limit, std::int64_t balance) noexcept {
+  return wait != never ? wait : never_full + static_cast<std::uint64_t>((limit.full - balance) / limit.unit);
 }
 
 }  // namespace
@@ -140,11 +149,18 @@ Judgement::Status TierLimiter::admit(const Fingerprint& client, TierChoice tier,
   if (slot != nullptr) return slot;
   // The cost of a client never seen is above the capacity: its bucket stays full, so there is nothing to remember.
   if (judgement.status == Judgement::Status::denied) return nullptr;
-  const Candidate candidate = first_to_go(client, now);
-  if (!turned_away(candidate)) return make_room(client, candidate, now);
-  ++stats_.table_full;
-  table_full(judgement, candidate, now);
-  return nullptr;
+  Candidate candidate = first_to_go(client, eviction_sample, now);
+  if (turned_away(candidate)) {
+    ++stats_.table_full;
+    table_full(judgement, candidate, now);
+    return nullptr;
+  }
+  const Limit& limit = *judgement.limit;
+  const std::int64_t balance = judgement.state.balance;
+  if (candidate.loss > loss(time_until(limit, balance, limit.full), limit, balance)) {
+    candidate = first_to_go(client, wide_eviction_sample, now);
+  }
+  return make_room(client, candidate, now);
 }
 
 std::int64_t TierLimiter::earliest(const Fingerprint& client) const noexcept {
@@ -162,7 +178,7 @@ Judgement TierLimiter::preview(const Fingerprint& client, TierChoice tier, std::
   take_step(judgement, slot, definition, cost, now);
   if (judgement.status != Judgement::Status::admitted) return judgement;
   if (slot == nullptr && !table_.has_room(client)) {
-    const Candidate candidate = first_to_go(client, now);
+    const Candidate candidate = first_to_go(client, eviction_sample, now);
     if (turned_away(candidate)) {
       table_full(judgement, candidate, now);
       return judgement;
@@ -176,7 +192,7 @@ void TierLimiter::table_full(Judgement& judgement, const Candidate& candidate, s
   judgement.status = Judgement::Status::denied;
   judgement.reason = Reason::table_full;
   judgement.state = full_bucket(*judgement.limit, now);
-  judgement.wait = options_.sweep ? candidate.wait : never;
+  judgement.wait = options_.sweep && candidate.loss < never_full ? candidate.loss : never;
 }
 
 // The bucket's state in the credits of `limit`.
@@ -257,16 +273,23 @@ std::uint64_t TierLimiter::time_to_full(const Slot& slot, std::int64_t now) cons
   }
 }
 
-// Of a sample of buckets the one to forget first: that will be full soonest, or of those that never will the one that
-// was not touched for longest. The sample starts where the client's own slot would be, so that the same client looks at
-// the same ones when it comes back. Null in an empty table.
-TierLimiter::Candidate TierLimiter::first_to_go(const Fingerprint& client, std::int64_t now) const noexcept {
+// The bucket's balance at a time, under the limit that last judged it.
+std::int64_t TierLimiter::balance_of(const Slot& slot, std::int64_t now) const noexcept {
+  return now < slot.state.touched ? slot.state.balance : accrued(definitions_[slot.definition].limit, slot.state, now);
+}
+
+// Of a sample of buckets the one to forget first: where the least is lost, and of equals the one that was not touched
+// for longest. The sample starts where the client's own slot would be, so that the same client looks at the same ones
+// when it comes back. Null in an empty table.
+TierLimiter::Candidate TierLimiter::first_to_go(const Fingerprint& client, std::uint32_t sample,
+                                                std::int64_t now) const noexcept {
   Candidate first{nullptr, never};
-  table_.near(client, eviction_sample, [&](Slot& slot) {
-    const std::uint64_t wait = time_to_full(slot, now);
-    if (first.slot == nullptr || wait < first.wait ||
-        (wait == first.wait && slot.state.touched < first.slot->state.touched)) {
-      first = {&slot, wait};
+  table_.near(client, sample, [&](Slot& slot) {
+    const std::uint64_t lost =
+        loss(time_to_full(slot, now), definitions_[slot.definition].limit, balance_of(slot, now));
+    if (first.slot == nullptr || lost < first.loss ||
+        (lost == first.loss && slot.state.touched < first.slot->state.touched)) {
+      first = {&slot, lost};
     }
   });
   return first;
@@ -275,19 +298,18 @@ TierLimiter::Candidate TierLimiter::first_to_go(const Fingerprint& client, std::
 // Whether a new client has to be refused while the table has no room and `candidate` is the first to go.
 bool TierLimiter::turned_away(const Candidate& candidate) const noexcept {
   if (candidate.slot == nullptr) return true;
-  return options_.on_full == LimiterOptions::OnFull::deny && !(options_.sweep && candidate.wait == 0);
+  return options_.on_full == LimiterOptions::OnFull::deny && !(options_.sweep && candidate.loss == 0);
 }
 
 // A slot for a client that has none, at the expense of the candidate.
 Slot* TierLimiter::make_room(const Fingerprint& client, const Candidate& candidate, std::int64_t now) noexcept {
   Slot& slot = *candidate.slot;
-  if (options_.sweep && candidate.wait == 0) {
+  if (options_.sweep && candidate.loss == 0) {
     forget_full(slot, now);
   } else {
     const Limit& limit = definitions_[slot.definition].limit;
-    const std::int64_t balance = now < slot.state.touched ? slot.state.balance : accrued(limit, slot.state, now);
     ++stats_.evictions;
-    stats_.evicted_tokens += static_cast<double>(limit.full - balance) / static_cast<double>(limit.unit);
+    stats_.evicted_tokens += static_cast<double>(limit.full - balance_of(slot, now)) / static_cast<double>(limit.unit);
     forget(slot);
   }
   return table_.insert(client);

@@ -27,8 +27,10 @@ inline constexpr std::uint64_t max_cost = (std::uint64_t{1} << 53) - 1;
 struct LimiterOptions {
   /// What happens to a new client where there is no room for one more bucket.
   enum class OnFull : std::uint8_t {
-    evict,  ///< Forget another: among a sample of at least 8 the one that would be full soonest.
-    deny,   ///< Refuse the new client with `Reason::table_full`.
+    /// Forget another: among a sample of at least 8 the one that would be full soonest; one that never would only where
+    /// all are such, and then the one that lacks the fewest tokens. Of equals the one that was not touched for longest.
+    evict,
+    deny,  ///< Refuse the new client with `Reason::table_full`.
   };
 
   std::uint32_t max_clients = 262'144;    ///< Buckets remembered at the same time, at least 8.
@@ -186,12 +188,13 @@ class TierLimiter {
                  std::int64_t now) const noexcept;
   [[nodiscard]] BucketState state_under(const Slot& slot, const Limit& limit) const noexcept;
 
-  // A bucket that may have to go, and in how many microseconds it is full.
+  // A bucket that may have to go, and what forgetting it comes to.
   struct Candidate {
     Slot* slot;
-    std::uint64_t wait;
+    std::uint64_t loss;
   };
-  [[nodiscard]] Candidate first_to_go(const Fingerprint& client, std::int64_t now) const noexcept;
+  [[nodiscard]] std::int64_t balance_of(const Slot& slot, std::int64_t now) const noexcept;
+  [[nodiscard]] Candidate first_to_go(const Fingerprint& client, std::uint32_t sample, std::int64_t now) const noexcept;
   [[nodiscard]] bool turned_away(const Candidate& candidate) const noexcept;
   void table_full(Judgement& judgement, const Candidate& candidate, std::int64_t now) const noexcept;
   void decided(bool admitted, std::int64_t now) noexcept;
