@@ -13,8 +13,9 @@
 
 #define TIERLIMIT_EXPORT extern "C" __attribute__((used, visibility("default")))
 
-// The client of a call: a name of up to 24 bytes as six little-endian words (zeros behind its end) and its length; or,
-// with one of the numbers below in place of the length, what they say. Words travel in registers: written to memory and
+// The client of a call: a name of up to 24 bytes as six little-endian words (zeros behind its end) and its length; of a
+// name up to 48 bytes what follows the first 24, after `tierlimit_begin`; or, with one of the numbers below in place of
+// the length, what they say. Words travel in registers: written to memory and
 // read from there again the same name takes longer.
 #define TIERLIMIT_CLIENT                                                                                         \
   std::int32_t length, std::uint32_t w0, std::uint32_t w1, std::uint32_t w2, std::uint32_t w3, std::uint32_t w4, \
@@ -70,17 +71,19 @@ struct Batch {
 Batch batch;
 constexpr std::uint32_t batch_kept = 256;  // Memory for so many stays; for more it is given back.
 
+constexpr std::uint64_t word(std::uint32_t low, std::uint32_t high) noexcept { return std::uint64_t{high} << 32 | low; }
+
 [[gnu::always_inline]] inline Fingerprint fingerprint_of(const TierLimiter& limiter, TIERLIMIT_CLIENT) noexcept {
-  const auto word = [](std::uint32_t low, std::uint32_t high) { return std::uint64_t{high} << 32 | low; };
-  Fingerprint::Hash hash = limiter.hash();
+  Fingerprint::Hash hash = length > 24 ? *text_hash : limiter.hash();
+  const std::int32_t given = length > 24 ? length - 24 : length;
   std::uint64_t rest = word(w0, w1);
-  if (length >= 8) {
+  if (given >= 8) {
     hash.word(rest);
     rest = word(w2, w3);
-    if (length >= 16) {
+    if (given >= 16) {
       hash.word(rest);
       rest = word(w4, w5);
-      if (length == 24) {
+      if (given == 24) {
         hash.word(rest);
         rest = 0;
       }
@@ -156,6 +159,16 @@ TIERLIMIT_EXPORT bool tierlimit_memory(std::uint32_t bytes) {
 
 TIERLIMIT_EXPORT const void* tierlimit_answer() { return &answer; }
 TIERLIMIT_EXPORT char* tierlimit_buffer() { return text_buffer; }
+
+// Takes in the first 24 bytes of a name of 25 to 48: the rest comes with the call, and the length of all of it.
+TIERLIMIT_EXPORT void tierlimit_begin(const TierLimiter* limiter, std::uint32_t w0, std::uint32_t w1, std::uint32_t w2,
+                                      std::uint32_t w3, std::uint32_t w4, std::uint32_t w5) {
+  if (!limiter->seeded()) return;
+  text_hash = limiter->hash();
+  text_hash->word(word(w0, w1));
+  text_hash->word(word(w2, w3));
+  text_hash->word(word(w4, w5));
+}
 
 // Takes in the next piece of a text: so many bytes of the buffer. Returns how many bytes the next piece has before its
 // own, which are in the buffer already. The first piece begins another text, whatever became of the one before.

@@ -105,8 +105,16 @@ function files() {
 
 /** The bytes of core.wasm. */
 export function bytes() {
-  const bytes = new Uint8Array(text.length);
-  for (let i = 0; i < text.length; i += 1) bytes[i] = text.charCodeAt(i) ^ 0x40;
+  const { length } = text;
+  const words = new Uint32Array(Math.ceil(length / 4));
+  const bytes = new Uint8Array(words.buffer, 0, length);
+  if (globalThis.Buffer === undefined) {
+    for (let i = 0; i < length; i += 1) bytes[i] = text.charCodeAt(i);
+  } else {
+    // Code that runs once is interpreted: Node's own is faster by milliseconds.
+    Buffer.from(words.buffer).write(text, 'latin1');
+  }
+  for (let i = 0; i < words.length; i += 1) words[i] ^= 0x40404040;
   return bytes;
 }
 `,

@@ -42,6 +42,8 @@ import { HotPath } from './hot-path.js';
  * @property {(bytes: number) => boolean} _tierlimit_memory
  * @property {() => number} _tierlimit_buffer
  * @property {() => number} _tierlimit_answer
+ * @property {(limiter: number, a: number, b: number, c: number, d: number, e: number, f: number) => void}
+ *   _tierlimit_begin
  * @property {(limiter: number, bytes: number, first: number, last: number) => number} _tierlimit_text
  * @property {(...client: Client) => number} _tierlimit_fingerprint
  * @property {(...client: Client) => number} _tierlimit_batch

@@ -28,12 +28,14 @@ export const unknownTier = -2;
 const fingerprintGiven = -1;
 const textGiven = -2;
 
-/** Made when needed: tests of workers run where there is none. @type {TextEncoder | undefined} */
+/** Made when needed, where there is one: a context that a test runner makes has none. @type {TextEncoder | undefined} */
 let encoder;
 
-/** Names up to this length cross in registers. */
-const longestShort = 24;
+/** So many characters cross at a time as words, in registers. */
+const inWords = 24;
 const bufferBytes = 4096;
+/** Up to this length a call of TextEncoder takes longer than doing without. */
+const encoderPays = 2 * inWords;
 
 const reasons = /** @type {const} */ ([
   'ok',
@@ -43,6 +45,15 @@ const reasons = /** @type {const} */ ([
   'table-full',
 ]);
 const fallbacks = /** @type {const} */ ([null, 'no-tier', 'unknown-tier', 'invalid-tier-policy']);
+
+/**
+ * Every other character of four, each in a lane of 16 bits: so those that are not ASCII are seen, and do not run into one
+ * another. Whole words at positions that the engine knows, since it makes the most of those.
+ * @param {string} name
+ * @param {number} at
+ */
+const lanes = (name, at) => name.charCodeAt(at) | (name.charCodeAt(at + 2) << 16);
+const notAscii = 0xff80ff80;
 
 /**
  * What stands for a client's name.
@@ -64,6 +75,7 @@ export class HotPath {
   #fingerprint;
   #batch;
   #text;
+  #beginWith;
   #buffer;
   #answer;
   #bytes = new Uint8Array(0);
@@ -80,6 +92,7 @@ export class HotPath {
     this.#fingerprint = module._tierlimit_fingerprint;
     this.#batch = module._tierlimit_batch;
     this.#text = module._tierlimit_text;
+    this.#beginWith = module._tierlimit_begin;
     this.#buffer = module._tierlimit_buffer();
     this.#answer = module._tierlimit_answer();
   }
@@ -103,40 +116,42 @@ export class HotPath {
     let d = 0;
     let e = 0;
     let f = 0;
-    if (length <= longestShort) {
-      // Two characters a lane of 16 bits, so that those which are not ASCII are seen and do not run into one another.
-      // Written out, since the engine makes the most of positions that it knows.
+    // Of a longer name the beginning goes ahead.
+    const from =
+      length > inWords && length <= 2 * inWords && this.#begin(limiter, name) ? inWords : 0;
+    const rest = length - from;
+    if (rest <= inWords) {
       let even;
       let odd;
       let all = 0;
-      if (length >= 4) {
-        even = name.charCodeAt(0) | (name.charCodeAt(2) << 16);
-        odd = name.charCodeAt(1) | (name.charCodeAt(3) << 16);
+      if (rest >= 4) {
+        even = lanes(name, from);
+        odd = lanes(name, from + 1);
         all |= even | odd;
         a = even | (odd << 8);
-        if (length >= 8) {
-          even = name.charCodeAt(4) | (name.charCodeAt(6) << 16);
-          odd = name.charCodeAt(5) | (name.charCodeAt(7) << 16);
+        if (rest >= 8) {
+          even = lanes(name, from + 4);
+          odd = lanes(name, from + 5);
           all |= even | odd;
           b = even | (odd << 8);
-          if (length >= 12) {
-            even = name.charCodeAt(8) | (name.charCodeAt(10) << 16);
-            odd = name.charCodeAt(9) | (name.charCodeAt(11) << 16);
+          if (rest >= 12) {
+            even = lanes(name, from + 8);
+            odd = lanes(name, from + 9);
             all |= even | odd;
             c = even | (odd << 8);
-            if (length >= 16) {
-              even = name.charCodeAt(12) | (name.charCodeAt(14) << 16);
-              odd = name.charCodeAt(13) | (name.charCodeAt(15) << 16);
+            if (rest >= 16) {
+              even = lanes(name, from + 12);
+              odd = lanes(name, from + 13);
               all |= even | odd;
               d = even | (odd << 8);
-              if (length >= 20) {
-                even = name.charCodeAt(16) | (name.charCodeAt(18) << 16);
-                odd = name.charCodeAt(17) | (name.charCodeAt(19) << 16);
+              if (rest >= 20) {
+                even = lanes(name, from + 16);
+                odd = lanes(name, from + 17);
                 all |= even | odd;
                 e = even | (odd << 8);
-                if (length >= 24) {
-                  even = name.charCodeAt(20) | (name.charCodeAt(22) << 16);
-                  odd = name.charCodeAt(21) | (name.charCodeAt(23) << 16);
+                if (rest >= 24) {
+                  even = lanes(name, from + 20);
+                  odd = lanes(name, from + 21);
                   all |= even | odd;
                   f = even | (odd << 8);
                 }
@@ -145,34 +160,34 @@ export class HotPath {
           }
         }
       }
-      if ((length & 3) !== 0) {
-        let rest = 0;
-        for (let i = length - 1; i >= (length & ~3); i -= 1) {
+      if ((rest & 3) !== 0) {
+        let last = 0;
+        for (let i = length - 1; i >= from + (rest & ~3); i -= 1) {
           const unit = name.charCodeAt(i);
           all |= unit;
-          rest = (rest << 8) | unit;
+          last = (last << 8) | unit;
         }
-        switch (length >> 2) {
+        switch (rest >> 2) {
           case 0:
-            a = rest;
+            a = last;
             break;
           case 1:
-            b = rest;
+            b = last;
             break;
           case 2:
-            c = rest;
+            c = last;
             break;
           case 3:
-            d = rest;
+            d = last;
             break;
           case 4:
-            e = rest;
+            e = last;
             break;
           default:
-            f = rest;
+            f = last;
         }
       }
-      if ((all & 0xff80ff80) !== 0) kind = textGiven;
+      if ((all & notAscii) !== 0) kind = textGiven;
     } else {
       kind = textGiven;
     }
@@ -259,10 +274,46 @@ export class HotPath {
       this.#refresh();
       const start = this.#words[16] >>> 0;
       const results = new Int32Array(this.#bytes.buffer, start, names.length * 3);
-      return Array.from(names, (_, i) => results[i * 3] === status.admitted);
+      /** @type {boolean[]} */
+      const admitted = [];
+      for (let i = 0; i < results.length; i += 3) admitted.push(results[i] === status.admitted);
+      return admitted;
     } finally {
       this.#module._tierlimit_batch_end();
     }
+  }
+
+  /**
+   * Hashes the first characters of a name, if they are ASCII.
+   * @param {number} limiter
+   * @param {string} name
+   */
+  #begin(limiter, name) {
+    const even0 = lanes(name, 0);
+    const odd0 = lanes(name, 1);
+    const even1 = lanes(name, 4);
+    const odd1 = lanes(name, 5);
+    const even2 = lanes(name, 8);
+    const odd2 = lanes(name, 9);
+    const even3 = lanes(name, 12);
+    const odd3 = lanes(name, 13);
+    const even4 = lanes(name, 16);
+    const odd4 = lanes(name, 17);
+    const even5 = lanes(name, 20);
+    const odd5 = lanes(name, 21);
+    const all =
+      even0 | odd0 | even1 | odd1 | even2 | odd2 | even3 | odd3 | even4 | odd4 | even5 | odd5;
+    if ((all & notAscii) !== 0) return false;
+    this.#beginWith(
+      limiter,
+      even0 | (odd0 << 8),
+      even1 | (odd1 << 8),
+      even2 | (odd2 << 8),
+      even3 | (odd3 << 8),
+      even4 | (odd4 << 8),
+      even5 | (odd5 << 8),
+    );
+    return true;
   }
 
   /**
@@ -274,11 +325,13 @@ export class HotPath {
   #takeIn(limiter, name) {
     this.#refresh();
     const bytes = this.#bytes;
-    if (name.length <= bufferBytes) {
-      // One byte a code unit: all of it was ASCII. (An encoder replaces lone surrogates, which must stay different.)
-      encoder ??= new TextEncoder();
-      const { written } = encoder.encodeInto(name, bytes);
-      if (written === name.length) {
+    // A short name comes here because it is not ASCII.
+    if (name.length > encoderPays && name.length <= bufferBytes) {
+      encoder ??= globalThis.TextEncoder && new TextEncoder();
+      const { read, written } = encoder?.encodeInto(name, bytes) ?? { read: 0, written: 0 };
+      // All of it, one byte a code unit, was ASCII. (Of what is not, an encoder replaces lone surrogates, which must stay
+      // different; and it stops where the buffer ends.)
+      if (read === name.length && written === read) {
         this.#text(limiter, written, 1, 1);
         return;
       }
@@ -315,8 +368,9 @@ export class HotPath {
   #refresh() {
     if (this.#bytes.length !== 0) return;
     const { buffer } = this.#module.HEAPU8;
-    this.#bytes = new Uint8Array(buffer, this.#buffer, bufferBytes);
     this.#doubles = new Float64Array(buffer, this.#answer, 5);
     this.#words = new Int32Array(buffer, this.#answer, 17);
+    // The last, for it says that all are there: where the caller's stack runs over in between, they are made anew.
+    this.#bytes = new Uint8Array(buffer, this.#buffer, bufferBytes);
   }
 }

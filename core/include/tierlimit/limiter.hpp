@@ -151,6 +151,10 @@ class TierLimiter {
   /// `judge` for those who want to know only whether the request is admitted.
   [[nodiscard]] Judgement::Status admit(const Fingerprint& client, TierChoice tier, std::uint64_t cost,
                                         std::int64_t now);
+  [[nodiscard]] Judgement::Status admit(std::string_view client, TierChoice tier, std::uint64_t cost,
+                                        std::int64_t now) {
+    return ready() ? admit(Fingerprint::of(*secret_, client), tier, cost, now) : not_ready().status;
+  }
   /// `peek` without the words.
   [[nodiscard]] Judgement preview(const Fingerprint& client, TierChoice tier, std::uint64_t cost,
                                   std::int64_t now) const;
