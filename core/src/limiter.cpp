@@ -110,10 +110,13 @@ Judgement TierLimiter::judge(const Fingerprint& client, TierChoice tier, std::ui
   if (failed(judgement)) return judgement;
 
   if (slot == nullptr) slot = slot_for_new(judgement, client, now);
-  if (slot != nullptr) {
-    if (slot->definition != definition) use(*slot, definition);
-    slot->state = judgement.state;
+  if (slot == nullptr) {
+    // Nothing is swept: that would make room earlier than the client was told.
+    ++stats_.denied;
+    return judgement;
   }
+  if (slot->definition != definition) use(*slot, definition);
+  slot->state = judgement.state;
   decided(judgement.status == Judgement::Status::admitted, now);
   return judgement;
 }
@@ -144,9 +147,11 @@ Judgement::Status TierLimiter::admit(const Fingerprint& client, TierChoice tier,
 // A slot for a client that has none. Null where it is to be denied without one.
 [[gnu::noinline]] Slot* TierLimiter::slot_for_new(Judgement& judgement, const Fingerprint& client,
                                                   std::int64_t now) noexcept {
-  sweep_due_ += work_per_new_client;
   Slot* const slot = table_.insert(client);
-  if (slot != nullptr) return slot;
+  if (slot != nullptr) {
+    sweep_due_ += work_per_new_client;
+    return slot;
+  }
   // The cost of a client never seen is above the capacity: its bucket stays full, so there is nothing to remember.
   if (judgement.status == Judgement::Status::denied) return nullptr;
   Candidate candidate = first_to_go(client, eviction_sample, now);
@@ -255,7 +260,9 @@ std::uint64_t TierLimiter::time_to_full(const Slot& slot, std::int64_t now) cons
 
 [[gnu::noinline]] void TierLimiter::sweep(std::int64_t now) noexcept {
   std::uint32_t slots = std::exchange(sweep_due_, 0) / work_per_slot;
-  if (!options_.sweep || table_.size() == 0) return;
+  // Where the clock has stepped back behind an earlier sweep, a client that is forgotten would be too early at once,
+  // even in the midst of a batch that has been found to be in time.
+  if (!options_.sweep || table_.size() == 0 || now < swept_at_) return;
   for (; slots > 0; --slots) {
     Slot& slot = table_.at(sweep_at_);
     // A client that was there since the last round began would most likely be back as soon as it is forgotten. (Both
