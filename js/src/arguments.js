@@ -42,17 +42,21 @@ function checkNames(options, names) {
 
 /**
  * @param {unknown} clients
- * @returns {asserts clients is string[]}
+ * @returns {string[]} a copy, for the array is the caller's: it may change while the clock is read, or at any reading
  */
 export function checkClients(clients) {
   if (!Array.isArray(clients)) {
     throw new TypeError(`clients must be an array of strings; got ${show(clients)}`);
   }
+  const names = [];
   for (let i = 0; i < clients.length; i += 1) {
-    if (typeof clients[i] !== 'string') {
-      throw new TypeError(`clients[${i}] must be a string; got ${show(clients[i])}`);
+    const name = clients[i];
+    if (typeof name !== 'string') {
+      throw new TypeError(`clients[${i}] must be a string; got ${show(name)}`);
     }
+    names.push(name);
   }
+  return names;
 }
 
 /** @param {unknown} cost */

@@ -48,11 +48,13 @@ export class Client {
 
   /** The client's name. */
   get id() {
+    Client.#own(this, 'id');
     return this.#id;
   }
 
   /** The tier that each call asks for; null: the client's own. */
   get tier() {
+    Client.#own(this, 'tier');
     return this.#tier;
   }
 
@@ -67,8 +69,9 @@ export class Client {
     if (!(#decider in Object(this)) || this.#decider.ready === 0) Client.#prepare(this, 'allow');
     if (cost !== 1) checkCost(cost);
     const decider = this.#decider;
+    const nowMs = decider.now('allow', owner);
     if (this.#tierRevision !== decider.tierRevision) this.#lookUp();
-    return decider.allowKnown(this.#a, this.#b, this.#c, this.#tierId, cost, owner);
+    return decider.allowKnown(this.#a, this.#b, this.#c, this.#tierId, cost, nowMs);
   }
 
   /**
@@ -104,17 +107,27 @@ export class Client {
     const cost = options?.cost === undefined ? 1 : options.cost;
     checkCost(cost);
     const decider = client.#decider;
+    const nowMs = decider.now(method, owner);
     if (client.#tierRevision !== decider.tierRevision) client.#lookUp();
     const fingerprint = { a: client.#a, b: client.#b, c: client.#c };
-    return decider.decideKnown(method, fingerprint, client.#tierId, cost, client.#tier, owner);
+    return decider.decideKnown(method, fingerprint, client.#tierId, cost, client.#tier, nowMs);
   }
 
   /**
    * @param {Client} client
    * @param {string} method
    */
-  static #prepare(client, method) {
+  static #own(client, method) {
     if (!(#decider in Object(client))) throw new TypeError(`${method} must be called on ${owner}`);
+  }
+
+  /**
+   * For a decision.
+   * @param {Client} client
+   * @param {string} method
+   */
+  static #prepare(client, method) {
+    Client.#own(client, method);
     client.#decider.prepare(method, owner);
   }
 

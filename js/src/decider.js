@@ -111,7 +111,7 @@ export class Decider {
    * @returns {boolean}
    */
   allow(client, cost, tier, owner) {
-    const nowMs = this.#now('allow', owner);
+    const nowMs = this.now('allow', owner);
     const tierId = tier === undefined ? asAssigned : this.tierId(tier);
     const outcome = this.#path.ask(verb.allow, this.ready, client, tierId, cost, nowMs);
     if (outcome < 0) throw this.#failure(outcome, nowMs);
@@ -126,7 +126,7 @@ export class Decider {
    * @returns {boolean[]}
    */
   allowMany(clients, cost, tier, owner) {
-    const nowMs = this.#now('allowMany', owner);
+    const nowMs = this.now('allowMany', owner);
     const outcome = this.#path.allowMany(this.ready, clients, this.tierId(tier), cost, nowMs);
     if (typeof outcome === 'number') throw this.#failure(outcome, nowMs);
     return outcome;
@@ -141,7 +141,7 @@ export class Decider {
    * @returns {Decision}
    */
   decide(method, client, cost, tier, owner) {
-    const nowMs = this.#now(method, owner);
+    const nowMs = this.now(method, owner);
     const tierId = this.tierId(tier);
     const outcome = this.#path.ask(verb[method], this.ready, client, tierId, cost, nowMs);
     return this.#decision(outcome, nowMs, tier);
@@ -165,11 +165,10 @@ export class Decider {
    * @param {number} c
    * @param {number} tierId
    * @param {number} cost
-   * @param {string} owner
+   * @param {number} nowMs what `now` returned
    * @returns {boolean}
    */
-  allowKnown(a, b, c, tierId, cost, owner) {
-    const nowMs = this.#now('allow', owner);
+  allowKnown(a, b, c, tierId, cost, nowMs) {
     const outcome = this.#path.allowKnown(this.ready, a, b, c, tierId, cost, nowMs);
     if (outcome < 0) throw this.#failure(outcome, nowMs);
     return outcome === status.admitted;
@@ -182,21 +181,21 @@ export class Decider {
    * @param {number} tierId
    * @param {number} cost
    * @param {string | null} tier the name of that number
-   * @param {string} owner
+   * @param {number} nowMs what `now` returned
    * @returns {Decision}
    */
-  decideKnown(method, client, tierId, cost, tier, owner) {
-    const nowMs = this.#now(method, owner);
+  decideKnown(method, client, tierId, cost, tier, nowMs) {
     const outcome = this.#path.askKnown(verb[method], this.ready, client, tierId, cost, nowMs);
     return this.#decision(outcome, nowMs, tier);
   }
 
   /**
-   * The time. A clock of the caller's may do anything, even dispose of the limiter.
+   * The time. A clock of the caller's may do anything, even change the policies or dispose of the limiter: whatever a
+   * decision is made of is looked up after it.
    * @param {string} method
    * @param {string} owner
    */
-  #now(method, owner) {
+  now(method, owner) {
     const nowMs = this.#clock.now();
     if (this.handle === 0) this.alive(method, owner);
     return nowMs;

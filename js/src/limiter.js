@@ -114,9 +114,9 @@ export class Limiter {
    */
   allowMany(clients, cost = 1, tier = undefined) {
     Limiter.#prepare(this, 'allowMany');
-    checkClients(clients);
+    const names = checkClients(clients);
     checkCost(cost);
-    return this.#decider.allowMany(clients, cost, tier, owner);
+    return this.#decider.allowMany(names, cost, tier, owner);
   }
 
   /**
