@@ -264,23 +264,35 @@ export class HotPath {
    * @returns {number | boolean[]} a status where there is no decision
    */
   allowMany(limiter, names, tier, cost, nowMs) {
-    try {
-      for (let i = 0; i < names.length; i += 1) {
-        const outcome = this.ask(verb.batch, limiter, names[i], 0, 0, 0);
-        if (outcome < 0) return outcome;
-      }
-      const outcome = this.#module._tierlimit_allow_many(limiter, tier, cost, nowMs);
+    // Of a batch that broke off, because the caller's stack ran over, some may be left.
+    this.#module._tierlimit_batch_end();
+    const outcome = this.#judgeMany(limiter, names, tier, cost, nowMs);
+    this.#module._tierlimit_batch_end();
+    return outcome;
+  }
+
+  /**
+   * @param {number} limiter
+   * @param {readonly string[]} names
+   * @param {number} tier
+   * @param {number} cost
+   * @param {number} nowMs
+   * @returns {number | boolean[]}
+   */
+  #judgeMany(limiter, names, tier, cost, nowMs) {
+    for (let i = 0; i < names.length; i += 1) {
+      const outcome = this.ask(verb.batch, limiter, names[i], 0, 0, 0);
       if (outcome < 0) return outcome;
-      this.#refresh();
-      const start = this.#words[16] >>> 0;
-      const results = new Int32Array(this.#bytes.buffer, start, names.length * 3);
-      /** @type {boolean[]} */
-      const admitted = [];
-      for (let i = 0; i < results.length; i += 3) admitted.push(results[i] === status.admitted);
-      return admitted;
-    } finally {
-      this.#module._tierlimit_batch_end();
     }
+    const outcome = this.#module._tierlimit_allow_many(limiter, tier, cost, nowMs);
+    if (outcome < 0) return outcome;
+    this.#refresh();
+    const start = this.#words[16] >>> 0;
+    const results = new Int32Array(this.#bytes.buffer, start, names.length * 3);
+    /** @type {boolean[]} */
+    const admitted = [];
+    for (let i = 0; i < results.length; i += 3) admitted.push(results[i] === status.admitted);
+    return admitted;
   }
 
   /**

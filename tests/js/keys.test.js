@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { PolicyError } from 'tierlimit';
 
 import { Random } from '../model/random.js';
+import { runScript } from './support/child.js';
 import { clocked, only, thrown } from './support/limiter.js';
 
 const inherited = ['__proto__', 'constructor', 'hasOwnProperty', 'toString', 'valueOf', 'then', ''];
@@ -41,11 +42,20 @@ for (const a of characters) {
   }
 }
 
+/** A name with one of its units replaced. */
+const replaced = (name, at, unit) => name.slice(0, at) + unit + name.slice(at + 1);
+
+/** A name as a message shows it. */
+const shown = (name) =>
+  name.length < 100
+    ? JSON.stringify(name)
+    : `${name.length} units: ${JSON.stringify(name.slice(0, 9))}…${JSON.stringify(name.slice(-9))}`;
+
 /** That each name has one token of its own. */
 function assertApart(names) {
   const { limiter } = clocked(only(1, 0));
-  for (const name of names) assert.equal(limiter.allow(name), true, JSON.stringify(name));
-  for (const name of names) assert.equal(limiter.allow(name), false, JSON.stringify(name));
+  for (const name of names) assert.equal(limiter.allow(name), true, shown(name));
+  for (const name of names) assert.equal(limiter.allow(name), false, shown(name));
   assert.equal(limiter.stats().buckets, names.size);
   limiter.dispose();
 }
@@ -143,6 +153,112 @@ test('different strings are different clients: long ones at random', () => {
   assertApart(names);
 });
 
+test('different strings are different clients: every code unit, at every place of a short name', () => {
+  const units = Array.from({ length: 2 ** 16 }, (_, unit) => String.fromCharCode(unit));
+  for (const length of [1, 24, 48, 49]) {
+    const places = length === 49 ? [0, 23, 24, 48] : Array.from({ length }, (_, i) => i);
+    for (const at of places) {
+      const { limiter } = clocked(only(1, 0));
+      const name = 'the first that come to mind, and the last of them'.slice(0, length);
+      for (const unit of units) limiter.allow(replaced(name, at, unit));
+      // Two that were one would have been one bucket.
+      const { buckets, allowed } = limiter.stats();
+      assert.deepEqual([buckets, allowed], [units.length, units.length], `${at} of ${length}`);
+      limiter.dispose();
+    }
+  }
+});
+
+test('different strings are different clients: pairs, halves and the ends of encodings, at every place', () => {
+  for (const lengths of [Array.from({ length: 52 }, (_, i) => i), [400, 4094, 4095, 4096, 4097]]) {
+    const names = new Set();
+    for (const length of lengths) {
+      const name = 'the same letters again and again '.repeat(125).slice(0, length);
+      assert.equal(name.length, length);
+      names.add(name);
+      for (let at = 0; at < length; at += at > 40 && at < length - 40 ? 97 : 1) {
+        for (const character of characters) names.add(replaced(name, at, character));
+        for (const pair of ['\ud800\udc00', '\udc00\ud800', '\udbff\udfff', '\ud800\ud800', 'éé']) {
+          names.add(name.slice(0, at) + pair + name.slice(at + 2));
+        }
+      }
+    }
+    assertApart(names);
+  }
+});
+
+test('different strings are different clients: units that look like ASCII where only a part of them is seen', () => {
+  const names = new Set();
+  // Other bits of a unit, its bytes the other way round, and both halves the same; and likewise two units in one.
+  const alike = (unit) => [
+    unit | 0x80,
+    unit | 0x100,
+    unit | 0x200,
+    unit | 0x8000,
+    unit | 0xff00,
+    unit << 8,
+    (unit << 8) | unit,
+    (unit << 8) | 0x80,
+  ];
+  const letters = 'client-0123456789 /~\0.,:;?!()\x7fabcdefghij-ABCDEFGHIJ{}';
+  for (let length = 1; length <= letters.length; length += 1) {
+    for (const name of ['a'.repeat(length), letters.slice(0, length)]) {
+      names.add(name);
+      names.add(
+        [...name].map((letter) => String.fromCharCode(letter.charCodeAt(0) | 0x80)).join(''),
+      );
+      names.add(
+        [...name].map((letter) => String.fromCharCode(letter.charCodeAt(0) | 0x100)).join(''),
+      );
+      for (let at = 0; at < length; at += 1) {
+        for (const unit of alike(name.charCodeAt(at))) {
+          names.add(replaced(name, at, String.fromCharCode(unit)));
+        }
+        const next = String.fromCharCode((name.charCodeAt(at) << 8) | name.charCodeAt(at + 1));
+        names.add(name.slice(0, at) + next + name.slice(at + 2));
+      }
+    }
+  }
+  assert.ok(names.has('a\u0161') && names.has('aa') && names.size > 5000);
+  assertApart(names);
+});
+
+test('different strings are different clients: with the same beginning, as long as what is read at a time', () => {
+  const names = new Set();
+  for (const unit of ['a', 'é', '\u0800', '😀', '\ud800']) {
+    const bytes = { a: 1, é: 2, '😀': 4 }[unit] ?? 3;
+    for (let size = 4085; size <= 4100; size += 1) {
+      const head = unit.repeat(Math.floor(size / bytes)) + 'x'.repeat(size % bytes);
+      for (const tail of ['', 'a', 'b', 'é', '\ud800', '\0']) {
+        names.add(head + tail);
+        names.add(head.slice(1) + tail);
+        // Of as many units as the bytes that there is room for.
+        const rest = 4096 - head.length;
+        if (rest > tail.length) names.add(head + '-'.repeat(rest - tail.length) + tail);
+      }
+    }
+  }
+  assertApart(names);
+});
+
+test('where there is no TextEncoder, names are the same clients', async () => {
+  const script = `
+    import { TierLimiter } from 'tierlimit';
+    const limiter = new TierLimiter({ policies: ${JSON.stringify(only(1, 0))}, now: () => 0 });
+    for (const length of [1, 24, 25, 48, 49, 4095, 4096, 4097]) {
+      for (const unit of ['x', 'é', '😀', '\\ud800']) {
+        const name = unit.repeat(length);
+        limiter.setTier(name, name);
+        console.log(limiter.allow(name), limiter.allow(name), limiter.peek(name).tier === name);
+      }
+    }`;
+  for (const without of ['', 'delete globalThis.TextEncoder;']) {
+    const { stdout, stderr } = await runScript(without + script);
+    assert.equal(stderr, '');
+    assert.equal(stdout, 'true false true\n'.repeat(32));
+  }
+});
+
 test('what looks the same but is written otherwise is another client', () => {
   assertApart(
     new Set([
@@ -195,6 +311,28 @@ test('setTier and the document mean the same client as a decision does, for ever
   for (const [index, name] of names.entries()) {
     for (const decision of [limiter.peek(name), limiter.peek('c', { tier: name })]) {
       assert.deepEqual([decision.limit, decision.tier], [index + 1, name]);
+    }
+  }
+  limiter.dispose();
+});
+
+test('setTier means the same client as a decision does, whatever the length of the name', () => {
+  const { limiter } = clocked(only(3, 0));
+  const lengths = Array.from({ length: 60 }, (_, i) => i);
+  for (let length = 4085; length <= 4105; length += 1) lengths.push(length, 2 * length);
+  for (const length of lengths) {
+    for (const unit of ['x', '\0', '\x7f', 'é', '\uffff', '\udc00']) {
+      // That what is not ASCII is all of it, the last unit, or one in the midst.
+      for (const name of [
+        unit.repeat(length),
+        `${'x'.repeat(length)}${unit}`,
+        `${'x'.repeat(length >> 1)}${unit}${'x'.repeat(length >> 1)}`,
+      ]) {
+        limiter.setTier(name, name);
+        assert.ok(limiter.peek(name).tier === name, shown(name));
+        limiter.setTier(name, null);
+        assert.ok(limiter.peek(name).tier === null, shown(name));
+      }
     }
   }
   limiter.dispose();

@@ -24,8 +24,39 @@ function overflow(call) {
   }
 }
 
+/** A name that is taken in in two pieces. */
+const long = '€'.repeat(1366);
+
+/** That a limiter gives right answers, to names that it has not been asked about. */
+function assertRight(limiter, round) {
+  const { limit, remaining, tier } = limiter.peek('acme');
+  assert.deepEqual([limit, remaining, tier], [7.5, 7, 't']);
+  const { allowed } = limiter.stats();
+  const fresh = `fresh ${round}`;
+  assert.deepEqual(limiter.check(`${long}${fresh}`), {
+    allowed: true,
+    limit: 3,
+    remaining: 2,
+    retryAfterMs: 0,
+    resetMs: null,
+    tier: null,
+    limitName: 'main',
+    reason: 'ok',
+    fallback: 'no-tier',
+  });
+  assert.equal(limiter.client(`${long}${fresh}`).check().remaining, 1);
+  assert.equal(limiter.client(fresh).allow(3), true);
+  const names = [fresh, `${fresh} too`, `${long}${fresh}`, `${long}${fresh}`];
+  assert.deepEqual(limiter.allowMany(names), [false, true, true, false]);
+  assert.equal(limiter.stats().allowed, allowed + 5);
+}
+
 for (const [name, call] of Object.entries({
+  allow: (limiter) => limiter.allow('another'),
+  'allow, of a long name': (limiter) => limiter.allow(long),
   check: (limiter) => limiter.check('another'),
+  allowMany: (limiter) => limiter.allowMany(['another', 'and another', long]),
+  'allow of a client': (limiter) => limiter.client('another').allow(),
   setPolicies: (limiter) => limiter.setPolicies(policies),
   setTier: (limiter) => limiter.setTier('another', 't'),
   stats: (limiter) => limiter.stats(),
@@ -40,17 +71,17 @@ for (const [name, call] of Object.entries({
     for (let i = 0; i < 16; i += 1) {
       const limiter = make();
       assert.ok(overflow(() => call(limiter)) instanceof Error);
-      let decision;
+      let whole = true;
       try {
-        decision = limiter.peek('acme');
+        limiter.peek('acme');
       } catch (error) {
+        whole = false;
         assert.match(error.message, /broke off in an earlier call/);
         assert.throws(() => limiter.allow('acme'), /broke off in an earlier call/);
         limiter.dispose();
-        // Another one has a module of its own to live in.
-        decision = make().peek('acme');
       }
-      assert.deepEqual([decision.limit, decision.remaining, decision.tier], [7.5, 7, 't']);
+      // Another one has a module of its own to live in.
+      assertRight(whole ? limiter : make(), i);
     }
   });
 }
@@ -66,7 +97,9 @@ test('a module that broke off in a call says so, and nothing else', () => {
   for (const call of [
     () => limiter.check('acme', 1, 0),
     () => new module.TierLimiter('{}'),
-    () => module._tierlimit_key(1),
+    () => module._tierlimit_buffer(),
+    () => module._tierlimit_allow(0, 1, 0, 0, 0, 0, 0, 0, -1, 1, 0),
+    () => module._tierlimit_batch_end(),
   ]) {
     assert.throws(
       call,
