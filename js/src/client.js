@@ -109,8 +109,9 @@ export class Client {
     const decider = client.#decider;
     const nowMs = decider.now(method, owner);
     if (client.#tierRevision !== decider.tierRevision) client.#lookUp();
-    const fingerprint = { a: client.#a, b: client.#b, c: client.#c };
-    return decider.decideKnown(method, fingerprint, client.#tierId, cost, client.#tier, nowMs);
+    const tier = client.#tier;
+    const tierId = client.#tierId;
+    return decider.decideKnown(method, client.#a, client.#b, client.#c, tierId, cost, tier, nowMs);
   }
 
   /**

@@ -177,15 +177,18 @@ export class Decider {
   /**
    * `decide` for a client by its fingerprint.
    * @param {'check' | 'peek'} method
-   * @param {Fingerprint} client
+   * @param {number} a
+   * @param {number} b
+   * @param {number} c
    * @param {number} tierId
    * @param {number} cost
    * @param {string | null} tier the name of that number
    * @param {number} nowMs what `now` returned
    * @returns {Decision}
    */
-  decideKnown(method, client, tierId, cost, tier, nowMs) {
-    const outcome = this.#path.askKnown(verb[method], this.ready, client, tierId, cost, nowMs);
+  decideKnown(method, a, b, c, tierId, cost, tier, nowMs) {
+    const path = this.#path;
+    const outcome = path.askKnown(verb[method], this.ready, a, b, c, tierId, cost, nowMs);
     return this.#decision(outcome, nowMs, tier);
   }
 
@@ -209,18 +212,8 @@ export class Decider {
    */
   #decision(outcome, nowMs, tier) {
     if (outcome < 0) throw this.#failure(outcome, nowMs);
-    const answer = this.#path.answer(outcome === status.admitted);
-    return {
-      allowed: answer.allowed,
-      limit: answer.limit,
-      remaining: answer.remaining,
-      retryAfterMs: answer.retryAfterMs,
-      resetMs: answer.resetMs,
-      tier: tier ?? this.#tierName(answer.tier),
-      limitName: 'main',
-      reason: answer.reason,
-      fallback: answer.fallback,
-    };
+    const path = this.#path;
+    return path.answer(outcome === status.admitted, tier ?? this.#tierName(path.answeredTier()));
   }
 
   /** @param {number} id */

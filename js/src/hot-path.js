@@ -5,6 +5,7 @@
  */
 
 /** @import { Core } from './core.js' */
+/** @import { Decision } from './types.js' */
 
 export const status = Object.freeze({
   denied: 0,
@@ -210,13 +211,15 @@ export class HotPath {
    * `ask` to check or peek, for a client by its fingerprint.
    * @param {number} what a verb
    * @param {number} limiter
-   * @param {Fingerprint} client
+   * @param {number} a
+   * @param {number} b
+   * @param {number} c
    * @param {number} tier
    * @param {number} cost
    * @param {number} nowMs
    * @returns {number} a status
    */
-  askKnown(what, limiter, { a, b, c }, tier, cost, nowMs) {
+  askKnown(what, limiter, a, b, c, tier, cost, nowMs) {
     const ask = what === verb.check ? this.#check : this.#peek;
     return ask(limiter, fingerprintGiven, a, b, c, 0, 0, 0, tier, cost, nowMs);
   }
@@ -234,21 +237,31 @@ export class HotPath {
     return this.#doubles[4];
   }
 
+  /** @returns {number} the number of the tier that the last check or peek judged by; below 0 where it has none */
+  answeredTier() {
+    this.#refresh();
+    return this.#words[12];
+  }
+
   /**
    * The decision that the last check or peek left.
    * @param {boolean} allowed
+   * @param {string | null} tier
+   * @returns {Decision}
    */
-  answer(allowed) {
+  answer(allowed, tier) {
     this.#refresh();
     const doubles = this.#doubles;
     const words = this.#words;
+    // What the caller gets, and no other object on the way to it.
     return {
       allowed,
       limit: doubles[0],
       remaining: doubles[1],
       retryAfterMs: doubles[2] < 0 ? null : doubles[2],
       resetMs: doubles[3] < 0 ? null : doubles[3],
-      tier: words[12],
+      tier,
+      limitName: 'main',
       reason: reasons[words[10]],
       fallback: fallbacks[words[11]],
     };
