@@ -93,6 +93,19 @@ test('every function of the hot path is on the module', () => {
   for (const name of names) assert.equal(typeof module[`_${name}`], 'function', name);
 });
 
+test('what is put around the functions of the module passes on as many arguments as any takes', () => {
+  const module = new WebAssembly.Module(coreBytes());
+  const imports = {};
+  for (const { module: from, name } of WebAssembly.Module.imports(module)) {
+    (imports[from] ??= {})[name] = () => {};
+  }
+  const functions = Object.values(new WebAssembly.Instance(module, imports).exports).filter(
+    (it) => typeof it === 'function',
+  );
+  const most = Math.max(...functions.map(({ length }) => length));
+  assert.equal(createModule()._tierlimit_allow.length, most);
+});
+
 test('case 20: where nothing can be compiled, a compiled module is enough', async () => {
   const output = await outputOf(`
     import { readFileSync } from 'node:fs';

@@ -227,9 +227,10 @@ test('different strings are different clients: with the same beginning, as long 
   const names = new Set();
   for (const unit of ['a', 'é', '\u0800', '😀', '\ud800']) {
     const bytes = { a: 1, é: 2, '😀': 4 }[unit] ?? 3;
-    for (let size = 4085; size <= 4100; size += 1) {
+    for (let i = 0; i < 2 * 16; i += 1) {
+      const size = (i < 16 ? 4085 : 8170) + i;
       const head = unit.repeat(Math.floor(size / bytes)) + 'x'.repeat(size % bytes);
-      for (const tail of ['', 'a', 'b', 'é', '\ud800', '\0']) {
+      for (const tail of ['', 'a', 'b', 'é', 'è', '\ud800', '\0', '😀', '😁']) {
         names.add(head + tail);
         names.add(head.slice(1) + tail);
         // Of as many units as the bytes that there is room for.

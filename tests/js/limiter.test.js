@@ -126,6 +126,39 @@ test('the cost defaults to 1, in every way of leaving it out', () => {
   assert.equal(limiter.check('c', { tier: null }).remaining, 92);
 });
 
+test('options that do something as they are read: the decision is made of what holds afterwards', () => {
+  for (const method of ['check', 'peek']) {
+    for (const member of ['cost', 'tier']) {
+      const { limiter } = clocked({ ...only(3, 0), tiers: { pro: only(9, 0).default } });
+      const options = (act) =>
+        Object.defineProperty({ cost: 2, tier: 'pro' }, member, {
+          enumerable: true,
+          get() {
+            act();
+            return { cost: 2, tier: 'pro' }[member];
+          },
+        });
+      const ask = (client, act) => limiter[method](client, options(act));
+      assert.equal(ask('a', () => {}).limit, 9);
+      const { limit, remaining, tier } = ask('b', () => {
+        limiter.check('another, of more than forty-eight characters, é', { tier: 'nowhere' });
+        limiter.allowMany(['c', 'd']);
+      });
+      assert.deepEqual([limit, remaining, tier], [9, method === 'check' ? 7 : 9, 'pro']);
+      assert.equal(
+        ask('e', () =>
+          limiter.setPolicies({ ...only(3, 0), tiers: { a: {}, pro: only(5, 0).default } }),
+        ).limit,
+        5,
+      );
+      assert.equal(ask('f', () => limiter.setPolicies(only(3, 0))).fallback, 'unknown-tier');
+      assert.throws(() => ask('g', () => limiter.dispose()), {
+        message: `${method} was called on a TierLimiter that is disposed`,
+      });
+    }
+  }
+});
+
 test('a decision belongs to the caller: later ones do not change it', () => {
   const { take } = clocked(only(3, 1));
   const decisions = [0, 1, 2, 3].map((at) => take('c', at));

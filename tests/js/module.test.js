@@ -498,12 +498,17 @@ test('the embind surface and the wrapper decide alike', () => {
   bound.delete();
 });
 
-test('the example of bindings/README.md does what it says', async () => {
+test('the examples of bindings/README.md do what they say', async () => {
   const text = readFileSync(new URL('../../bindings/README.md', import.meta.url), 'utf8');
-  const blocks = [...text.matchAll(/```(\w+)\n([^]*?)```/g)];
-  const [, , script] = blocks.find(([, language]) => language === 'js');
-  const [, , output] = blocks.find(([, language]) => language === 'text');
-  const { stdout, stderr, status } = await runScript(script);
-  assert.deepEqual([stderr, status], ['', 0]);
-  assert.equal(stdout, output);
+  const blocks = [...text.matchAll(/```(\w+)\n([^]*?)```/g)].map(([, ...block]) => block);
+  assert.deepEqual(
+    blocks.map(([language]) => language),
+    ['js', 'text', 'js', 'text'],
+  );
+  for (const i of [0, 2]) {
+    const [[, script], [, output]] = blocks.slice(i);
+    const { stdout, stderr, status } = await runScript(script);
+    assert.deepEqual([stderr, status], ['', 0]);
+    assert.equal(stdout, output);
+  }
 });
