@@ -81,13 +81,16 @@
  *   steps back.
  * @property {'throw' | 'hold'} [onClockBackward] What a supplied `now` that steps back does: a ClockError for clients
  *   that were decided later (`'throw'`, the default), or the highest reading so far is used in its place (`'hold'`).
- * @property {number} [maxClients] Buckets remembered at the same time, at least 8. Default 262144.
- * @property {number} [maxBytes] Memory for buckets in bytes, at least 1024. Default 48 MiB. Whichever bound comes
- *   first.
+ * @property {number} [maxClients] Buckets remembered at the same time, at least 8; each takes some 57 bytes. Default
+ *   262144.
+ * @property {number} [maxBytes] Memory for buckets in bytes, at least 1024. Default 48 MiB, which hold some 900,000.
+ *   Whichever bound comes first.
  * @property {'evict' | 'deny'} [onFull] What a new client does where there is no room: it takes the place of the bucket
- *   that would be full soonest (`'evict'`, the default), or is refused as `table-full` (`'deny'`).
+ *   that would be full soonest of a sample of at least eight (`'evict'`, the default; those that never refill go last),
+ *   or is refused as `table-full` unless one of them is full (`'deny'`).
  * @property {boolean} [strict] Refuse a document for what would otherwise be listed as rejected. Default false.
- * @property {boolean} [sweep] Forget buckets that are full again, a few at each decision. Default true.
+ * @property {boolean} [sweep] Forget buckets that are full again while their clients stay away, a few at each decision.
+ *   Default true.
  * @property {Uint8Array} [seed] 16 bytes in place of random ones, for tests: whoever knows them can make names that
  *   fall together.
  */
