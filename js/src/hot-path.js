@@ -350,20 +350,24 @@ export class HotPath {
   #takeIn(limiter, name) {
     this.#refresh();
     const bytes = this.#bytes;
-    // A short name comes here because it is not ASCII.
-    if (name.length > encoderPays && name.length <= bufferBytes) {
-      encoder ??= globalThis.TextEncoder && new TextEncoder();
-      const { read, written } = encoder?.encodeInto(name, bytes) ?? { read: 0, written: 0 };
-      // All of it, one byte a code unit, was ASCII. (Of what is not, an encoder replaces lone surrogates, which must stay
-      // different; and it stops where the buffer ends.)
-      if (read === name.length && written === read) {
-        this.#text(limiter, written, 1, 1);
-        return;
-      }
-    }
     let first = 1;
     let at = 0;
-    for (let i = 0; i < name.length; i += 1) {
+    let i = 0;
+    // A short name comes here because it is not ASCII.
+    while (name.length - i > encoderPays) {
+      encoder ??= globalThis.TextEncoder && new TextEncoder();
+      const piece = name.length <= bufferBytes ? name : name.substring(i, i + bufferBytes);
+      const { read, written } = encoder?.encodeInto(piece, bytes) ?? { read: 0, written: 0 };
+      // One byte a code unit: all of it was ASCII. (Of what is not, an encoder replaces lone surrogates, which must stay
+      // different; and it stops where the buffer ends.)
+      if (read !== piece.length || written !== read) break;
+      i += read;
+      const last = i === name.length ? 1 : 0;
+      at = this.#text(limiter, written, first, last);
+      if (last) return;
+      first = 0;
+    }
+    for (; i < name.length; i += 1) {
       if (at + 4 > bufferBytes) {
         at = this.#text(limiter, at, first, 0);
         first = 0;
