@@ -222,4 +222,6 @@ for (const [list, count] of /** @type {const} */ ([
     results.push({ name, ...(await measure(count, run)) });
   }
 }
+// Those that were asked for, at the least.
+if ((await collectionsSoFar()) === 0) throw new Error('collections are not told of');
 process.stdout.write(JSON.stringify(results));
