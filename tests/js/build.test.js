@@ -93,6 +93,13 @@ test('every function of the hot path is on the module', () => {
   for (const name of names) assert.equal(typeof module[`_${name}`], 'function', name);
 });
 
+test('bindings/README.md lists the functions of the hot path that there are', () => {
+  const page = readFileSync(new URL('../../bindings/README.md', import.meta.url), 'utf8');
+  const listed = [...page.matchAll(/^\| `(_tierlimit_\w+)\(/gm)].map(([, name]) => name);
+  const there = Object.keys(createModule()).filter((name) => name.startsWith('_tierlimit_'));
+  assert.deepEqual(listed.toSorted(), there.toSorted());
+});
+
 test('what is put around the functions of the module passes on as many arguments as any takes', () => {
   const module = new WebAssembly.Module(coreBytes());
   const imports = {};
