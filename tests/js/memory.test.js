@@ -112,6 +112,46 @@ test('case 25: allow, peek, a clock error and the tier of a call are right after
   tiered.dispose();
 });
 
+test('case 25: handles and batches are right when memory grows beneath them, and in the midst of them', () => {
+  const { Limiter, bytes } = alone();
+  const options = { maxClients: 2 ** 20, maxBytes: 2 ** 27 };
+  const { limiter } = clocked(
+    { ...only(3, 1), tiers: { tür: { capacity: 5, refillPerSecond: 1 } } },
+    options,
+    Limiter,
+  );
+  const handle = limiter.client('held', 'tür');
+  const decision = handle.check();
+  const few = limiter.allowMany(['held', 'a', 'a', 'a', 'a'], 1, 'tür');
+  assert.equal(handle.allow(2), true);
+  const copy = structuredClone({ decision, few });
+  assert.deepEqual(few, [true, true, true, true, true]);
+
+  // Names of all kinds: those that go through registers and those that go through a buffer.
+  const names = Array.from({ length: 60_000 }, (_, i) =>
+    i % 3 === 0 ? `name ${i}` : i % 3 === 1 ? `größer ${i}` : `${i}`.padStart(300, 'long '),
+  );
+  let before = bytes();
+  const admitted = limiter.allowMany(names, 3);
+  assert.ok(bytes() > before);
+  assert.equal(admitted.length, names.length);
+  assert.ok(admitted.every((each) => each === true));
+  assert.deepEqual({ decision, few }, copy);
+  assert.deepEqual([handle.allow(), handle.allow()], [true, false]);
+  assert.equal(limiter.stats().buckets, names.length + 2);
+
+  before = bytes();
+  for (let i = 0; bytes() === before; i += 1) {
+    const other = limiter.client(`other ${i}`);
+    assert.deepEqual([other.check().remaining, other.allow(2), other.allow()], [2, true, false]);
+  }
+  const again = limiter.allowMany([...names, 'fresh']);
+  assert.equal(again.pop(), true);
+  assert.ok(again.every((each) => each === false));
+  assert.equal(handle.peek().remaining, 0);
+  limiter.dispose();
+});
+
 test('case 26: ten thousand failures leave memory as it was', () => {
   const { Limiter, bytes } = alone();
   const { limiter, clock, take } = clocked(only(3, 1), {}, Limiter);
@@ -375,6 +415,44 @@ test('memory that cannot grow is a full table', () => {
     assert.equal(evictions + tableFull, 20_001 - buckets);
     assert.equal(take('drained', 999).allowed, false);
     assert.equal(take('drained', 1000).allowed, true);
+    limiter.dispose();
+  }
+});
+
+test('memory that another gives back is used again', () => {
+  const { TierLimiter: Limiter } = withModule(coreWithin(2 ** 21));
+  for (const onFull of ['evict', 'deny']) {
+    const { limiter, take } = clocked(only(10, 1), { onFull }, Limiter);
+    const { limiter: other } = clocked(only(10, 1), { onFull: 'deny' }, Limiter);
+    take('drained', 0, 10);
+    let next = 0;
+    while (next < 5000) assert.equal(take(`c${next++}`, 0).allowed, true);
+    for (let i = 0; other.stats().tableFull < 2000; i += 1) other.allow(`other ${i}`);
+
+    // The table is full, though neither maxClients nor maxBytes is reached: its own memory is not enough for more.
+    const turnedAway = () => {
+      const { evictions, tableFull } = limiter.stats();
+      return evictions + tableFull;
+    };
+    for (let i = 0; i < 20_000; i += 1) {
+      const { allowed, reason } = take(`c${next++}`, 0);
+      if (!allowed) assert.deepEqual([onFull, reason], ['deny', 'table-full']);
+    }
+    assert.ok(turnedAway() > 5000, `${turnedAway()}`);
+    const full = limiter.stats();
+    assert.equal(full.buckets, full.allowed - full.evictions);
+
+    other.dispose();
+    // Failing to get memory takes long, so there is not another try for each.
+    let before = turnedAway();
+    while (limiter.stats().bytes === full.bytes) {
+      take(`c${next++}`, 0);
+      assert.ok(turnedAway() - before <= 1024);
+    }
+    before = turnedAway();
+    for (let i = 0; i < 5000; i += 1) assert.equal(take(`c${next++}`, 0).allowed, true);
+    assert.equal(turnedAway(), before);
+    assert.equal(take('drained', 999).allowed, false);
     limiter.dispose();
   }
 });
