@@ -854,6 +854,14 @@ TEST_CASE("limiter: full buckets are forgotten") {
   CHECK(keeper.limiter.stats().swept == 0);
 }
 
+TEST_CASE("limiter: a stream of new clients that are full again at once takes no room") {
+  Host host(one_limit("5", "1000"), {.max_clients = 1'000'000, .max_bytes = 1 << 30});
+  for (int i = 0; i < 300'000; ++i) {
+    REQUIRE(host.take("client " + std::to_string(i), std::int64_t{i} * 1'000));
+    REQUIRE(host.limiter.stats().buckets < 100);
+  }
+}
+
 TEST_CASE("limiter: a slow bucket is not forgotten early") {
   Host host(one_limit("1", "0.001"));
   REQUIRE(host.take("acme", 0));
