@@ -65,9 +65,9 @@ std::unique_ptr<tierlimit::TierLimiter> limiter_for(const Outcome& outcome, std:
   return limiter;
 }
 
-class Judge : public Subject {
+class Admit : public Subject {
  public:
-  Judge(const Outcome& outcome, std::uint32_t clients) : Subject("judge"), limiter_(limiter_for(outcome, clients)) {}
+  Admit(const Outcome& outcome, std::uint32_t clients) : Subject("admit"), limiter_(limiter_for(outcome, clients)) {}
 
   void meet(const std::string& client, std::uint64_t cost, std::int64_t now_us) override {
     (void)limiter_->judge(client, {}, cost, now_us);
@@ -75,7 +75,7 @@ class Judge : public Subject {
   std::size_t run(const std::vector<std::string>& names, std::int64_t now_us) override {
     std::size_t admitted = 0;
     for (const std::string& name : names) {
-      admitted += limiter_->judge(name, {}, 1, now_us).status == tierlimit::Judgement::Status::admitted;
+      admitted += limiter_->admit(name, {}, 1, now_us) == tierlimit::Judgement::Status::admitted;
     }
     return admitted;
   }
@@ -153,7 +153,7 @@ void print(const std::vector<std::unique_ptr<Subject>>& subjects, const Outcome&
 
 void bench(const Outcome& outcome, std::uint32_t clients, int rounds) {
   std::vector<std::unique_ptr<Subject>> subjects;
-  subjects.push_back(std::make_unique<Judge>(outcome, clients));
+  subjects.push_back(std::make_unique<Admit>(outcome, clients));
   subjects.push_back(std::make_unique<Check>(outcome, clients));
   subjects.push_back(std::make_unique<ByHand<TransparentMap, std::string_view>>("unordered_map, string_view", outcome));
   subjects.push_back(std::make_unique<ByHand<StringMap, std::string>>("unordered_map, string", outcome));
