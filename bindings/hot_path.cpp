@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "arguments.hpp"
@@ -15,8 +16,8 @@
 
 // The client of a call: a name of up to 24 bytes as six little-endian words (zeros behind its end) and its length; of a
 // name up to 48 bytes what follows the first 24, after `tierlimit_begin`; or, with one of the numbers below in place of
-// the length, what they say. Words travel in registers: written to memory and
-// read from there again the same name takes longer.
+// the length, what they say. Words travel in registers: a name that is written to memory and read from there again
+// takes longer.
 #define TIERLIMIT_CLIENT                                                                                         \
   std::int32_t length, std::uint32_t w0, std::uint32_t w1, std::uint32_t w2, std::uint32_t w3, std::uint32_t w4, \
       std::uint32_t w5
@@ -56,7 +57,7 @@ struct Answer {
 };
 Answer answer;
 
-// A text that is no client of up to 24 bytes comes through here, a piece at a time. js/src/hot-path.js knows its size.
+// A name that does not travel as words comes through here, a piece at a time. js/src/hot-path.js knows its size.
 alignas(8) char text_buffer[4096];
 std::optional<Fingerprint::Hash> text_hash;
 std::uint64_t text_size = 0;

@@ -70,11 +70,9 @@ std::uint64_t loss(std::uint64_t wait, const Limit& limit, std::int64_t balance)
                                                           std::uint32_t definition, std::uint64_t cost,
                                                           std::int64_t now) const noexcept {
   if (failed(judgement)) return;
-  // A client without a bucket may be one that was forgotten: full at a time that this clock had not come to yet.
-  const std::int64_t earliest = slot != nullptr ? slot->state.touched : swept_at_;
-  if (now < earliest) {
+  if (now < earliest(slot)) {
     judgement.status = Judgement::Status::clock;
-    judgement.state.touched = earliest;
+    judgement.state.touched = earliest(slot);
     return;
   }
   const Limit& limit = *judgement.limit;
@@ -168,11 +166,7 @@ Judgement::Status TierLimiter::admit(const Fingerprint& client, TierChoice tier,
   return make_room(client, candidate, now);
 }
 
-std::int64_t TierLimiter::earliest(const Fingerprint& client) const noexcept {
-  // A client without a bucket may be one that was forgotten: full at a time that this clock had not come to yet.
-  const Slot* const slot = table_.find(client);
-  return slot != nullptr ? slot->state.touched : swept_at_;
-}
+std::int64_t TierLimiter::earliest(const Fingerprint& client) const noexcept { return earliest(table_.find(client)); }
 
 Judgement TierLimiter::preview(const Fingerprint& client, TierChoice tier, std::uint64_t cost, std::int64_t now) const {
   if (!ready()) return not_ready();

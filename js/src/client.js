@@ -134,10 +134,12 @@ export class Client {
 
   #lookUp() {
     const decider = this.#decider;
-    const { a, b, c } = decider.fingerprint(this.#id);
-    this.#a = a;
-    this.#b = b;
-    this.#c = c;
+    if (this.#tierRevision < 0) {
+      const { a, b, c } = decider.fingerprint(this.#id);
+      this.#a = a;
+      this.#b = b;
+      this.#c = c;
+    }
     this.#tierId = decider.tierId(this.#tier);
     this.#tierRevision = decider.tierRevision;
   }

@@ -89,7 +89,8 @@
  *   that would be full soonest of a sample of at least eight (`'evict'`, the default; those that never refill go last),
  *   or is refused as `table-full` unless one of them is full (`'deny'`).
  * @property {boolean} [strict] Refuse a document for what would otherwise be listed as rejected. Default false.
- * @property {boolean} [sweep] Forget buckets that are full again while their clients stay away, a few at each decision.
+ * @property {boolean} [sweep] Forget buckets that are full again while their clients stay away. Decisions look through
+ *   the buckets, a row of 32 places at a time.
  *   Default true.
  * @property {Uint8Array} [seed] 16 bytes in place of random ones, for tests: whoever knows them can make names that
  *   fall together.
@@ -103,7 +104,8 @@
  * @property {number} assignments Clients that setTier has put into a tier.
  * @property {number} allowed Requests admitted.
  * @property {number} denied Requests denied.
- * @property {number} evictions Buckets forgotten for want of room before they were full.
+ * @property {number} evictions Buckets forgotten for want of room before they were full; without sweeping, full ones
+ *   too.
  * @property {number} evictedTokens Tokens that their clients have got back by it, by the limits that last judged them.
  * @property {number} swept Buckets forgotten because they were full.
  * @property {number} tableFull Requests denied for want of room; also counted in `denied`.

@@ -88,9 +88,10 @@ struct LimiterStats {
 ///
 /// A client that was never seen starts with a full bucket. Each decision looks up the client's present tier and that
 /// tier's present policy, accrues the time since the last touch and charges the cost if the bucket holds it. A bucket
-/// is forgotten (swept, a few slots a decision) only when it is full under the limit that last judged it and under
-/// those that would judge it now, and if several tiers have judged it, under every limit in force: then the client is
-/// as good as never seen, until the next policy or tier change.
+/// is forgotten (swept: half a slot of the table is looked at for each decision, five more for each new client, a row
+/// of them at a time) only when it is full under the limit that last judged it and under those that would judge it now,
+/// and if several tiers have judged it, under every limit in force: then the client is as good as never seen, until the
+/// next policy or tier change.
 ///
 /// Not thread-safe: one limiter for one thread.
 ///
@@ -182,6 +183,10 @@ class TierLimiter {
   };
   static constexpr TierId no_tier = ~TierId{0};
 
+  // A client without a bucket may be one that was forgotten: full at a time that this clock had not come to yet.
+  [[nodiscard]] std::int64_t earliest(const Slot* slot) const noexcept {
+    return slot != nullptr ? slot->state.touched : swept_at_;
+  }
   [[nodiscard]] bool ready() const noexcept { return revision_ != 0 && secret_.has_value(); }
   [[nodiscard]] Judgement not_ready() const noexcept;
   [[nodiscard]] TierChoice looked_up(const Fingerprint& client, TierChoice tier) const noexcept;
