@@ -2,12 +2,16 @@
 // Performs recorded operations on limiters, one a line from standard input, and prints one answer a line, so that the
 // model in tests/model/ can be compared with the native library. tests/model/transcript.js writes and reads the lines:
 //
-//   open <strict> <policies>        a new limiter               -> report … | refused …
+//   open <strict> <maxClients> <onFull> <policies>              -> report … | refused …
+//                                   a new limiter; 0 is the default bound
 //   policies <policies>                                         -> report … | refused …
 //   setTier <client> <tier>                                     -> done
 //   check <now> <client> <cost> <tier>, peek …                  -> decision … | clock … | invalid-time | invalid-cost
 //   allow <now> <client> <cost> <tier>                          -> allow … | clock … | invalid-time | invalid-cost
+//   allow-many <now> <cost> <tier> <client> …                   -> allow-many … | clock … | invalid-time | invalid-cost
 //   stats                                                       -> stats …
+//
+// Where a bound is given, an answer ends with “ evicted” and the clients who were, if any were.
 //
 // A double is a d and the 16 hexadecimal digits of its bits, a string is an s and its bytes in hexadecimal; - stands
 // for a double or string that is not there.
@@ -20,9 +24,11 @@
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tierlimit/tierlimit.hpp"
@@ -95,7 +101,9 @@ std::string write(const std::vector<Error>& errors) {
 /// One limiter and what the lines ask of it.
 class Replay {
  public:
-  explicit Replay(bool strict) : limiter_({.strict = strict, .sweep = false}) { limiter_.seed({1, 2}); }
+  Replay(const tierlimit::LimiterOptions& options, bool watches) : limiter_(options), watches_(watches) {
+    limiter_.seed({1, 2});
+  }
 
   std::string set_policies(const std::string& text) {
     const auto revision = limiter_.set_policies(text);
@@ -114,21 +122,38 @@ class Replay {
     if (!now) return std::string(to_string(ErrorCode::invalid_time));
     using Status = tierlimit::Judgement::Status;
     const auto judgement = limiter_.judge(request.client, choice(request), request.cost, *now);
+    notice(request.client);
     switch (judgement.status) {
       case Status::admitted: return "allow 1";
       case Status::denied: return "allow 0";
-      case Status::clock: return clock(now_ms, judgement);
-      case Status::invalid_cost: return "invalid-cost";
-      case Status::no_policies: return "no-policies";
-      case Status::not_seeded: return "not-seeded";
+      default: return refusal(now_ms, judgement);
     }
-    fail("a judgement without a status");
+  }
+
+  // All of the clients or, where one cannot be judged, none.
+  std::string allow_many(double now_ms, const std::vector<std::string>& clients, const tierlimit::Request& request) {
+    const auto now = tierlimit::to_micros(now_ms);
+    if (!now) return std::string(to_string(ErrorCode::invalid_time));
+    if (request.cost == 0 || request.cost > tierlimit::max_cost) return std::string(to_string(ErrorCode::invalid_cost));
+    using Status = tierlimit::Judgement::Status;
+    for (const std::string& client : clients) {
+      const auto judgement = limiter_.preview(client, choice(request), request.cost, *now);
+      if (judgement.status != Status::admitted && judgement.status != Status::denied) return refusal(now_ms, judgement);
+    }
+    std::string line = "allow-many ";
+    for (const std::string& client : clients) {
+      const auto judgement = limiter_.judge(client, choice(request), request.cost, *now);
+      line += judgement.status == Status::admitted ? '1' : '0';
+      notice(client);
+    }
+    return line;
   }
 
   std::string decide(bool spend, double now_ms, const tierlimit::Request& request) {
     const auto now = tierlimit::to_micros(now_ms);
     if (!now) return std::string(to_string(ErrorCode::invalid_time));
     const auto result = spend ? limiter_.check(request, *now) : limiter_.peek(request, *now);
+    notice(request.client);
     if (!result) {
       if (result.error().code != ErrorCode::clock) return std::string(to_string(result.error().code));
       return clock(now_ms, limiter_.preview(request.client, choice(request), request.cost, *now));
@@ -149,13 +174,53 @@ class Replay {
     const auto stats = limiter_.stats();
     std::ostringstream line;
     line << "stats " << stats.buckets << ' ' << stats.assignments << ' ' << stats.allowed << ' ' << stats.denied << ' '
-         << limiter_.revision();
+         << limiter_.revision() << ' ' << stats.evictions << ' ' << write(stats.evicted_tokens) << ' '
+         << stats.table_full;
     return line.str();
   }
 
+  // Who has been evicted since this was asked last.
+  std::string evicted() {
+    const std::string clients = std::exchange(evicted_, {});
+    return clients.empty() ? clients : " evicted" + clients;
+  }
+
  private:
+  // Notices who has been evicted, now that `client` may have got a bucket.
+  void notice(std::string_view client) {
+    if (!watches_) return;
+    const std::uint64_t evictions = limiter_.stats().evictions;
+    if (evictions != std::exchange(evictions_, evictions)) {
+      for (auto each = present_.begin(); each != present_.end();) {
+        if (has(*each)) {
+          ++each;
+        } else {
+          evicted_ += ' ' + write(*each);
+          each = present_.erase(each);
+        }
+      }
+    }
+    if (has(client)) present_.emplace(client);
+  }
+
+  // Whether a client has a bucket: only then a time can be too early for it. (Nothing is swept.)
+  [[nodiscard]] bool has(std::string_view client) const {
+    return limiter_.earliest(*limiter_.fingerprint(client)) > -tierlimit::max_micros;
+  }
+
   [[nodiscard]] tierlimit::TierChoice choice(const tierlimit::Request& request) const {
     return request.tier ? limiter_.tier(*request.tier) : tierlimit::TierChoice{};
+  }
+
+  static std::string refusal(double now_ms, const tierlimit::Judgement& judgement) {
+    using Status = tierlimit::Judgement::Status;
+    switch (judgement.status) {
+      case Status::clock: return clock(now_ms, judgement);
+      case Status::invalid_cost: return "invalid-cost";
+      case Status::no_policies: return "no-policies";
+      case Status::not_seeded: return "not-seeded";
+      default: fail("a judgement without a status");
+    }
   }
 
   static std::string clock(double now_ms, const tierlimit::Judgement& judgement) {
@@ -166,6 +231,10 @@ class Replay {
   }
 
   tierlimit::TierLimiter limiter_;
+  bool watches_;                   // for evictions
+  std::set<std::string> present_;  // Clients with a bucket.
+  std::uint64_t evictions_ = 0;
+  std::string evicted_;
 };
 
 std::string answer(std::unique_ptr<Replay>& replay, const std::string& line) {
@@ -178,7 +247,11 @@ std::string answer(std::unique_ptr<Replay>& replay, const std::string& line) {
 
   const std::string kind = next();
   if (kind == "open") {
-    replay = std::make_unique<Replay>(next() == "1");
+    tierlimit::LimiterOptions options{.strict = next() == "1", .sweep = false};
+    const auto max_clients = number<std::uint32_t>(next(), 10);
+    if (max_clients != 0) options.max_clients = max_clients;
+    if (next() == "deny") options.on_full = tierlimit::LimiterOptions::OnFull::deny;
+    replay = std::make_unique<Replay>(options, max_clients != 0);
     return replay->set_policies(read_string(next()));
   }
   if (!replay) fail("no limiter is open: " + line);
@@ -190,6 +263,13 @@ std::string answer(std::unique_ptr<Replay>& replay, const std::string& line) {
   }
 
   const double now_ms = read_double(next());
+  if (kind == "allow-many") {
+    const auto cost = number<std::uint64_t>(next(), 10);
+    const auto tier = read_optional_string(next());
+    std::vector<std::string> clients;
+    for (std::string word; words >> word;) clients.push_back(read_string(word));
+    return replay->allow_many(now_ms, clients, {.client = {}, .cost = cost, .tier = tier});
+  }
   const std::string client = read_string(next());
   const auto cost = number<std::uint64_t>(next(), 10);
   const auto tier = read_optional_string(next());
@@ -204,6 +284,9 @@ std::string answer(std::unique_ptr<Replay>& replay, const std::string& line) {
 int main() {
   std::ios::sync_with_stdio(false);
   std::unique_ptr<Replay> replay;
-  for (std::string line; std::getline(std::cin, line);) std::cout << answer(replay, line) << '\n';
+  for (std::string line; std::getline(std::cin, line);) {
+    std::cout << answer(replay, line);
+    std::cout << replay->evicted() << '\n';
+  }
   return std::cout.flush() ? 0 : 1;
 }

@@ -1,29 +1,36 @@
 // An implementation and the model, asked the same.
 import { jsonText } from './json.js';
-import { makeScenario } from './scenario.js';
-import { operationLine, readable } from './transcript.js';
+import { ModelLimiter } from './limiter.js';
+import { ask, count, counter, makeScenario } from './scenario.js';
+import { evictedIn, operationLine, readable, withEvicted, written } from './transcript.js';
 
 /**
  * @typedef {object} Implementation
  * @property {string} name
- * @property {(operations: import('./scenario.js').Operation[]) => Promise<string[]>} perform an answer line for each
+ * @property {(operations: import('./scenario.js').Operation[]) => Promise<string[]>} perform an answer line for each,
+ *   with who was evicted by it if the limiter has a table of a given size
  * @property {(answer: object) => string} expectedLine
  */
 
 /**
  * @param {Implementation} implementation
  * @param {number} seed
- * @param {number} count operations
+ * @param {number} length operations
+ * @param {{ isSmall?: boolean }} [options] `isSmall`: more clients than there is room for
  */
-export async function compare(implementation, seed, count) {
-  const { operations, answers, coverage } = makeScenario(seed, count);
-  const expected = answers.map(implementation.expectedLine);
+export async function compare(implementation, seed, length, options = {}) {
+  const scenario = makeScenario(seed, length, options);
+  const { operations } = scenario;
   const actual = await implementation.perform(operations);
-  if (actual.length !== count) {
-    throw new Error(`${implementation.name} answered ${actual.length} of ${count} operations`);
+  if (actual.length !== length) {
+    throw new Error(`${implementation.name} answered ${actual.length} of ${length} operations`);
   }
+  const { answers, coverage } = options.isSmall ? told(operations, actual) : scenario;
+  const expected = answers.map(({ evicted = [], ...answer }) =>
+    withEvicted(implementation.expectedLine(answer), evicted),
+  );
   const differences = [];
-  for (let index = 0; index < count; index += 1) {
+  for (let index = 0; index < length; index += 1) {
     if (actual[index] !== expected[index]) differences.push(index);
   }
   return {
@@ -37,7 +44,7 @@ export async function compare(implementation, seed, count) {
       (index) => `  #${index} ${shown(operations[index])} -> ${readable(expected[index])}`,
     );
     return [
-      `seed ${seed}, operation ${first} of ${count}, ${differences.length} differences`,
+      `seed ${seed}, operation ${first} of ${length}, ${differences.length} differences`,
       ...steps,
       `model:  ${readable(expected[first])}`,
       `${implementation.name}: ${readable(actual[first])}`,
@@ -47,19 +54,74 @@ export async function compare(implementation, seed, count) {
   }
 }
 
+/**
+ * The model's answers where it is told who was evicted. Whom a full table evicts depends on where its secret puts the
+ * clients, which a model by the book does not know; it does know who may go, when somebody has to, and what is given
+ * away by it. A limiter may differ in nothing else; and with it alone in who was evicted: all others are answered as
+ * where there is room for everybody.
+ *
+ * @param {import('./scenario.js').Operation[]} operations
+ * @param {string[]} actual
+ */
+function told(operations, actual) {
+  const { coverage, observe } = counter();
+  const clients = new Map();
+  for (const { client, clients: several = [client] } of operations) {
+    for (const each of several) clients.set(written(each), each);
+  }
+  let model;
+  let unbounded; // the same without a bound
+  let reset = new Set(); // who was forgotten so far
+  let left; // of those that the implementation has named, who are still to go
+  const answers = operations.map((operation, index) => {
+    const { kind, strict, table } = operation;
+    if (kind === 'open') {
+      model = new ModelLimiter({
+        strict,
+        observe,
+        ...table,
+        whoGoes: (first) => left.shift() ?? first,
+      });
+      unbounded = table.onFull === 'deny' ? null : new ModelLimiter({ strict });
+      reset = new Set();
+    }
+    left = evictedIn(actual[index]).map((text) => clients.get(text));
+    const answer = ask(model, operation);
+    count(answer, observe);
+    if (operation.byHandle) observe('by handle');
+    const free = unbounded && ask(unbounded, operation);
+    const evicted = model.evicted.splice(0);
+    for (const client of evicted) reset.add(client);
+    const concerned = operation.clients ?? [operation.client];
+    // Whoever is denied for a cost above the capacity has a full bucket, which is not remembered where there is no room.
+    for (const client of concerned) if (!model.has(client)) reset.add(client);
+    if (unbounded && kind !== 'stats') {
+      const isSame = JSON.stringify(answer, whole) === JSON.stringify(free, whole);
+      if (!isSame) observe('answered otherwise for an eviction');
+      if (!isSame && !concerned.some((client) => reset.has(client))) {
+        throw new Error(`the model differs for ${JSON.stringify(concerned)}, never forgotten`);
+      }
+    }
+    return { ...answer, evicted };
+  });
+  return { answers, coverage };
+}
+
+const whole = (_, value) => (typeof value === 'bigint' ? `${value}` : value);
+
 /** The operations that the answer to one depends on: the latest of its client, and the policies in force. */
 function history(operations, last) {
-  const { client } = operations[last];
+  const { client, clients = [client] } = operations[last];
   const found = [];
   let decisions = 0;
   let documents = 0;
   for (let index = last; index >= 0; index -= 1) {
-    const { kind, client: other } = operations[index];
+    const { kind, client: one, clients: others = [one] } = operations[index];
     const isDocument = kind === 'open' || kind === 'policies';
     if (isDocument && (index === last || documents < 3)) {
       documents += 1;
       found.push(index);
-    } else if (!isDocument && client !== undefined && other === client && decisions < 8) {
+    } else if (kind !== 'stats' && others.some((each) => clients.includes(each)) && decisions < 8) {
       decisions += 1;
       found.push(index);
     }

@@ -5,6 +5,13 @@ import { toMicros, waitMs } from './time.js';
 
 const MAX_COST = 2 ** 53 - 1;
 
+/** A table has a sample of so many buckets, if there are as many, of which the first to go is evicted … */
+const SAMPLE = 8;
+/** … or of so many, where all of the former have spent more than the newcomer. */
+const WIDE_SAMPLE = 64;
+/** What is lost by forgetting a bucket that will never be full is more than any wait. */
+const NEVER_FULL = 2n ** 63n;
+
 /**
  * @typedef {object} Request
  * @property {number} nowMs
@@ -23,6 +30,8 @@ export class ModelError extends Error {
 }
 
 export class ModelLimiter {
+  /** Who was evicted, in that order. @type {string[]} */
+  evicted = [];
   /** @type {import('./policy.js').Policies | null} */
   #policies = null;
   #revision = 0;
@@ -30,15 +39,36 @@ export class ModelLimiter {
   #buckets = new Map();
   #allowed = 0;
   #denied = 0;
+  #evictions = 0;
+  #evictedTokens = 0;
+  #tableFull = 0;
   #strict;
   #observe;
+  #maxClients;
+  #onFull;
+  #whoGoes;
 
   /**
-   * @param {{ strict?: boolean, observe?: (event: string) => void }} [options] `observe` hears which rule was used
+   * @param {object} [options]
+   * @param {boolean} [options.strict]
+   * @param {(event: string) => void} [options.observe] hears which rule was used
+   * @param {number} [options.maxClients]
+   * @param {'evict' | 'deny'} [options.onFull]
+   * @param {(first: string) => string} [options.whoGoes] Where a table is full, a sample of its buckets depends on the
+   *   secret: so whoever knows says who goes. `first` is the first to go of all; by default that one is it.
    */
-  constructor({ strict = false, observe = () => {} } = {}) {
+  constructor({
+    strict = false,
+    observe = () => {},
+    maxClients = Infinity,
+    onFull = 'evict',
+    whoGoes = (first) => first,
+  } = {}) {
     this.#strict = strict;
     this.#observe = observe;
+    this.#maxClients = maxClients;
+    this.#onFull = onFull;
+    this.#whoGoes = whoGoes;
   }
 
   /** @param {unknown} document as json.js has it */
@@ -77,6 +107,19 @@ export class ModelLimiter {
   }
 
   /**
+   * All at one time, one after the other; where one cannot be judged, none is.
+   * @param {{ nowMs: number, clients: string[], cost?: number, tier?: string }} request
+   */
+  allowMany({ clients, ...request }) {
+    return this.#answer(() => {
+      this.#read(request);
+      for (const client of clients) this.#judge({ ...request, client }, { charges: false });
+      const allowed = clients.map((client) => this.#spend({ ...request, client }).allowed);
+      return { kind: 'allowMany', allowed };
+    });
+  }
+
+  /**
    * Whether the cost would be admitted, and the bucket as it is.
    * @param {Request} request
    */
@@ -92,7 +135,15 @@ export class ModelLimiter {
       allowed: this.#allowed,
       denied: this.#denied,
       revision: this.#revision,
+      evictions: this.#evictions,
+      evictedTokens: this.#evictedTokens,
+      tableFull: this.#tableFull,
     };
+  }
+
+  /** Whether there is a bucket of the client. */
+  has(client) {
+    return this.#buckets.has(client);
   }
 
   /** Who judges a request: the limit, the tier's name and why it is the default's, if it is. */
@@ -117,20 +168,36 @@ export class ModelLimiter {
 
   #spend(request) {
     const { decision, bucket } = this.#judge(request, { charges: true });
-    this.#buckets.set(request.client, bucket);
+    const { client } = request;
     if (decision.allowed) this.#allowed += 1;
     else this.#denied += 1;
+    if (decision.reason === 'table-full') this.#tableFull += 1;
+    if (this.#hasRoom(client)) {
+      this.#buckets.set(client, bucket);
+    } else if (decision.allowed) {
+      this.#evict(bucket);
+      this.#buckets.set(client, bucket);
+    } // Else it would be full, or there is no place for it.
     return decision;
   }
 
-  /** What the answer is and what is to be remembered, without remembering it. */
-  #judge({ nowMs, client, cost = 1, tier: callTier }, { charges }) {
+  #hasRoom(client) {
+    return this.#buckets.has(client) || this.#buckets.size < this.#maxClients;
+  }
+
+  /** The cost and the time of a request, checked. */
+  #read({ nowMs, cost = 1 }) {
     if (!Number.isInteger(cost) || cost < 1 || cost > MAX_COST) {
       throw new ModelError({ kind: 'invalid-cost' });
     }
     const now = toMicros(nowMs);
     if (now === null) throw new ModelError({ kind: 'invalid-time' });
+    return now;
+  }
 
+  /** What the answer is and what is to be remembered, without remembering it. */
+  #judge({ nowMs, client, cost = 1, tier: callTier }, { charges }) {
+    const now = this.#read({ nowMs, cost });
     const { limit, tier, fallback } = this.lookUp(client, callTier);
     const held = this.#accrue(client, limit, now, nowMs);
 
@@ -138,6 +205,7 @@ export class ModelLimiter {
     let reason = 'ok';
     if (price.isMore(limit.capacity)) reason = 'cost-exceeds-capacity';
     else if (price.isMore(held)) reason = limit.rate.isZero() ? 'never-refills' : 'exhausted';
+    if (reason === 'ok' && this.#onFull === 'deny' && !this.#hasRoom(client)) reason = 'table-full';
     const allowed = reason === 'ok';
     const left = allowed && charges ? held.minus(price) : held;
 
@@ -155,8 +223,11 @@ export class ModelLimiter {
     if (left.isEqual(limit.capacity)) resetMs = 0;
     else if (!limit.rate.isZero()) resetMs = until(limit.capacity);
 
+    const last = this.#buckets.get(client);
+    const judgedBy = fallback === null ? tier : null;
+    const several = last !== undefined && (last.several || last.judgedBy !== judgedBy);
     return {
-      bucket: { tokens: left, touched: now, limit },
+      bucket: { tokens: left, touched: now, limit, judgedBy, several },
       decision: {
         kind: 'decision',
         allowed,
@@ -185,6 +256,77 @@ export class ModelLimiter {
     return least(held.plus(gained), limit.capacity);
   }
 
+  /** Makes room for a new bucket. */
+  #evict(newcomer) {
+    const now = newcomer.touched;
+    const all = [...this.#buckets].map(([client, bucket]) => ({
+      client,
+      bucket,
+      loss: this.#loss(client, bucket, now),
+    }));
+    const isBefore = (a, b) =>
+      a.loss < b.loss || (a.loss === b.loss && a.bucket.touched < b.bucket.touched);
+    const first = all.reduce((best, each) => (isBefore(each, best) ? each : best));
+    const said = this.#whoGoes(first.client);
+    // Of a sample it is the first to go: as many as that has are not before it.
+    const mayGo = (each) => {
+      const own = lossOf(newcomer.limit, newcomer.tokens, newcomer.limit);
+      const sample = each.loss > own ? WIDE_SAMPLE : SAMPLE;
+      const after = all.filter((other) => !isBefore(other, each)).length;
+      return after >= Math.min(sample, all.length);
+    };
+    const found = all.find(({ client }) => client === said);
+    const { client, bucket, loss } = found !== undefined && mayGo(found) ? found : first;
+    if (loss >= NEVER_FULL) this.#observe('evicted: never full');
+    else if (loss === 0n) this.#observe('evicted: full');
+    else this.#observe('evicted: some day full');
+    if (client !== first.client) this.#observe('evicted: not the first of all');
+
+    const scale = new Rational(bucket.limit.unit);
+    const missing = bucket.limit.capacity.minus(this.#heldBy(bucket, now)).times(scale);
+    this.#evictions += 1;
+    this.#evictedTokens += Number(missing.floor()) / Number(bucket.limit.unit);
+    this.#buckets.delete(client);
+    this.evicted.push(client);
+    this.#observe('evicted');
+  }
+
+  /** What a bucket holds by the limit that last judged it. */
+  #heldBy({ tokens, touched, limit }, now) {
+    if (now < touched) return tokens;
+    return least(tokens.plus(limit.rate.times(new Rational(now - touched))), limit.capacity);
+  }
+
+  /**
+   * What is lost by forgetting a bucket: microseconds until nobody can tell it from a new one, for it is full under all
+   * limits that may judge it next; and if it never will be, the whole tokens that it lacks.
+   */
+  #loss(client, bucket, now) {
+    const { limit, judgedBy, several, touched } = bucket;
+    const never = lossOf(limit, this.#heldBy(bucket, now), null);
+    if (now < touched) return never;
+    const { defaultLimit, tiers } = this.#policies;
+    // That which last judged it, what has become of that, and what judges the client when no tier is named; where several
+    // tiers have judged it, any.
+    const limits = [
+      limit,
+      judgedBy === null ? defaultLimit : this.lookUp(client, judgedBy).limit,
+      this.lookUp(client, undefined).limit,
+    ];
+    if (several) limits.push(defaultLimit, ...[...tiers.values()].filter((each) => each !== null));
+    let longest = 0n;
+    for (const each of limits) {
+      const scale = new Rational(each.unit);
+      const moved = new Rational(bucket.tokens.times(scale).floor()).over(scale);
+      const gained = each.rate.times(new Rational(now - touched));
+      const held = least(moved.plus(gained), each.capacity);
+      const wait = lossOf(each, held, each);
+      if (wait >= NEVER_FULL) return never;
+      if (wait > longest) longest = wait;
+    }
+    return longest;
+  }
+
   /** A balance is a whole number of 1/unit tokens; another limit may count in another unit, and rounds down to it. */
   #move(bucket, limit) {
     const scale = new Rational(limit.unit);
@@ -194,4 +336,12 @@ export class ModelLimiter {
     if (limit.capacity.isMore(bucket.limit.capacity)) this.#observe('raised');
     return moved;
   }
+}
+
+/** What is lost by forgetting a bucket of `limit` that holds so much and gains by the rate of `by`, if by any. */
+function lossOf(limit, held, by) {
+  const missing = limit.capacity.minus(held);
+  if (missing.isZero()) return by === null ? NEVER_FULL : 0n;
+  if (by === null || by.rate.isZero()) return NEVER_FULL + missing.floor();
+  return missing.over(by.rate).ceil();
 }

@@ -6,20 +6,23 @@ import { Digits, jsonText } from './json.js';
 import { ModelLimiter } from './limiter.js';
 import { Random } from './random.js';
 import { brokenPolicy, changedQuota, policyOf, randomQuota, shuffled } from './random-policy.js';
-import { MAX_MICROS, toMicros } from './time.js';
+import { MAX_MS, toMicros } from './time.js';
 
 /**
  * @typedef {object} Operation
- * @property {'open' | 'policies' | 'setTier' | 'allow' | 'check' | 'peek' | 'stats'} kind `open` starts a new limiter
+ * @property {'open' | 'policies' | 'setTier' | 'allow' | 'check' | 'peek' | 'allowMany' | 'stats'} kind `open` starts a
+ *   new limiter
  * @property {string} [text] policy JSON
  * @property {boolean} [strict]
+ * @property {{ maxClients: number, onFull: 'evict' | 'deny' }} [table]
  * @property {number} [nowMs]
  * @property {string} [client]
+ * @property {string[]} [clients]
+ * @property {boolean} [byHandle] asked of the client's handle, where there are handles
  * @property {number} [cost]
  * @property {string | null} [tier]
  */
 
-const MAX_MS = Number(MAX_MICROS) / 1000;
 const TIERS = [
   'free',
   'pro',
@@ -69,10 +72,12 @@ class Scenario {
   #names = { clients: [], tiers: [] };
   #quotas = { default: null, tiers: new Map(), clients: new Map() }; // of the document in force
   #planned = []; // operations that have to come next
+  #isSmall;
 
-  constructor(seed, observe) {
+  constructor(seed, observe, isSmall) {
     this.#random = new Random(seed);
     this.#observe = observe;
+    this.#isSmall = isSmall;
   }
 
   /** @returns {{ operation: Operation, answer: object }} */
@@ -95,6 +100,7 @@ class Scenario {
     const kind = this.#random.weighted([
       [55, 'check'],
       [22, 'allow'],
+      [5, 'allowMany'],
       [10, 'peek'],
       [6, 'policies'],
       [6, 'setTier'],
@@ -106,25 +112,24 @@ class Scenario {
     if (kind === 'setTier') return { kind, client, tier: this.#tierName() ?? null };
     const tier = this.#random.chance(0.15) ? this.#tierName() : undefined;
     const nowMs = this.#clock();
-    return { kind, nowMs, client, tier, cost: this.#cost(client, tier, nowMs) };
+    const cost = this.#cost(client, tier, nowMs);
+    if (kind !== 'allowMany') {
+      const byHandle = this.#random.chance(0.25);
+      if (byHandle) this.#observe('by handle');
+      return { kind, nowMs, client, tier, cost, byHandle };
+    }
+    // Some of them more than once.
+    const count = this.#random.pick([0, 1, 2, 2, 3, 3, 5, 20]);
+    const clients = Array.from({ length: count }, () => this.#random.pick(this.#names.clients));
+    return { kind, nowMs, clients, tier, cost };
   }
 
   #ask(operation) {
-    const { kind, client, tier } = operation;
-    const model = this.#model;
-    switch (kind) {
-      case 'open':
-        this.#model = new ModelLimiter({ strict: operation.strict, observe: this.#observe });
-        return this.#model.setPolicies(operation.document);
-      case 'policies':
-        return model.setPolicies(operation.document);
-      case 'setTier':
-        return model.setTier(client, tier);
-      case 'stats':
-        return model.stats();
-      default:
-        return model[kind](operation);
+    if (operation.kind === 'open') {
+      const { strict, table } = operation;
+      this.#model = new ModelLimiter({ strict, observe: this.#observe, ...table });
     }
+    return ask(this.#model, operation);
   }
 
   /** Takes note of an answer. */
@@ -134,7 +139,7 @@ class Scenario {
       if (kind === 'open') this.#left = 0;
     } else if (operation.quotas) this.#quotas = operation.quotas;
 
-    if (!('cost' in operation)) return;
+    if (!('cost' in operation) || kind === 'allowMany') return;
     const { rateStep, capacityRounded } = this.#model.lookUp(client, tier).limit;
     this.#observe(capacityRounded ? 'judged by a rounded capacity' : `judged by rate: ${rateStep}`);
     if (answer.reason === 'exhausted' && kind === 'check' && this.#random.chance(0.3)) {
@@ -163,12 +168,24 @@ class Scenario {
     const random = this.#random;
     this.#left = random.whole(100, 1500);
     this.#now = starts[random.pick(Object.keys(starts))](random);
+    let names = [...CLIENTS, ...LONE_CLIENTS];
+    let count = random.whole(3, 10);
+    /** @type {Operation['table']} */
+    let table;
+    if (this.#isSmall) {
+      // Who has no bucket is told by asking at the earliest time there is: it must not be anybody's.
+      this.#now = Math.max(this.#now, 1 - MAX_MS);
+      const maxClients = random.pick([8, 8, 8, 9, 13, 14, 20, 40, 80]);
+      table = { maxClients, onFull: random.chance(0.8) ? 'evict' : 'deny' };
+      names = [...names, ...Array.from({ length: 200 }, (_, i) => `client ${i}`)];
+      count = random.whole(maxClients + 1, 3 * maxClients);
+    }
     this.#names = {
-      clients: shuffled(random, [...CLIENTS, ...LONE_CLIENTS]).slice(0, random.whole(3, 10)),
+      clients: shuffled(random, names).slice(0, count),
       tiers: shuffled(random, TIERS).slice(0, random.whole(1, 5)),
     };
     this.#quotas = { default: randomQuota(random), tiers: new Map(), clients: new Map() };
-    return { kind: 'open', strict: random.chance(0.1), ...this.#document() };
+    return { kind: 'open', strict: random.chance(0.1), table, ...this.#document() };
   }
 
   #tierName() {
@@ -297,31 +314,63 @@ function spelled(random, text) {
 }
 
 /**
+ * What a model answers to an operation; `open` needs none.
+ * @param {ModelLimiter} model
+ * @param {Operation} operation
+ */
+export function ask(model, operation) {
+  const { kind, client, tier } = operation;
+  switch (kind) {
+    case 'open':
+    case 'policies':
+      return model.setPolicies(operation.document);
+    case 'setTier':
+      return model.setTier(client, tier);
+    case 'stats':
+      return model.stats();
+    default:
+      return model[kind](operation);
+  }
+}
+
+/** Counts what an answer says. */
+export function count(answer, observe) {
+  observe(`answer: ${answer.kind}`);
+  if (answer.kind === 'decision') {
+    observe(`reason: ${answer.reason}`);
+    observe(`fallback: ${answer.fallback}`);
+    if (answer.resetMs === null) observe('never full');
+  }
+  for (const { code } of [...(answer.rejected ?? []), ...(answer.warnings ?? [])]) {
+    observe(`tier: ${code}`);
+  }
+  for (const { code } of answer.problems ?? []) observe(`document: ${code}`);
+}
+
+/** Counts events: how often each rule was used. */
+export function counter() {
+  const coverage = new Map();
+  const observe = (event) => coverage.set(event, (coverage.get(event) ?? 0) + 1);
+  return { coverage, observe };
+}
+
+/**
  * @param {number} seed
- * @param {number} count
+ * @param {number} length
+ * @param {{ isSmall?: boolean }} [options] `isSmall`: more clients than there is room for
  * @returns {{ operations: Operation[], answers: object[], coverage: Map<string, number> }} `coverage` counts the rules
  *   that were used
  */
-export function makeScenario(seed, count) {
-  const coverage = new Map();
-  const observe = (event) => coverage.set(event, (coverage.get(event) ?? 0) + 1);
-  const scenario = new Scenario(seed, observe);
+export function makeScenario(seed, length, { isSmall = false } = {}) {
+  const { coverage, observe } = counter();
+  const scenario = new Scenario(seed, observe, isSmall);
   const operations = [];
   const answers = [];
-  while (operations.length < count) {
+  while (operations.length < length) {
     const { operation, answer } = scenario.next();
     operations.push(operation);
     answers.push(answer);
-    observe(`answer: ${answer.kind}`);
-    if (answer.kind === 'decision') {
-      observe(`reason: ${answer.reason}`);
-      observe(`fallback: ${answer.fallback}`);
-      if (answer.resetMs === null) observe('never full');
-    }
-    for (const { code } of [...(answer.rejected ?? []), ...(answer.warnings ?? [])]) {
-      observe(`tier: ${code}`);
-    }
-    for (const { code } of answer.problems ?? []) observe(`document: ${code}`);
+    count(answer, observe);
   }
   return { operations, answers, coverage };
 }

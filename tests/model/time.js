@@ -2,6 +2,7 @@
 import { roundToEven } from './double.js';
 
 export const MAX_MICROS = 2n ** 53n;
+export const MAX_MS = Number(MAX_MICROS) / 1000;
 
 /** The whole microsecond nearest to a reading, or null when the reading is out of range. */
 export function toMicros(nowMs) {

@@ -31,14 +31,20 @@ const problems = (list) =>
 export function operationLine(operation) {
   const { kind, nowMs, client, cost, tier } = operation;
   switch (kind) {
-    case 'open':
-      return `open ${flag(operation.strict)} ${string(operation.text)}`;
+    case 'open': {
+      const { maxClients = 0, onFull = 'evict' } = operation.table ?? {};
+      return `open ${flag(operation.strict)} ${maxClients} ${onFull} ${string(operation.text)}`;
+    }
     case 'policies':
       return `policies ${string(operation.text)}`;
     case 'setTier':
       return `setTier ${string(client)} ${string(tier)}`;
     case 'stats':
       return 'stats';
+    case 'allowMany': {
+      const clients = operation.clients.map((each) => ' ' + string(each)).join('');
+      return `allow-many ${double(nowMs)} ${cost} ${string(tier)}${clients}`;
+    }
     default:
       return `${kind} ${double(nowMs)} ${string(client)} ${cost} ${string(tier)}`;
   }
@@ -53,11 +59,15 @@ export function answerLine(answer) {
       return `refused${problems(answer.problems)}`;
     case 'allow':
       return `allow ${flag(answer.allowed)}`;
+    case 'allowMany':
+      return `allow-many ${answer.allowed.map(flag).join('')}`;
     case 'clock':
       return `clock ${double(answer.nowMs)} ${double(answer.touchedMs)}`;
     case 'stats': {
       const { buckets, assignments, allowed, denied, revision } = answer;
-      return `stats ${buckets} ${assignments} ${allowed} ${denied} ${revision}`;
+      const { evictions, evictedTokens, tableFull } = answer;
+      const table = `${evictions} ${double(evictedTokens)} ${tableFull}`;
+      return `stats ${buckets} ${assignments} ${allowed} ${denied} ${revision} ${table}`;
     }
     case 'decision':
       return [
@@ -76,6 +86,27 @@ export function answerLine(answer) {
       return answer.kind;
   }
 }
+
+const evictedMark = ' evicted';
+
+/**
+ * An answer and who was evicted meanwhile.
+ * @param {string} line
+ * @param {string[]} evicted in that order
+ */
+export function withEvicted(line, evicted) {
+  if (evicted.length === 0) return line;
+  return line + evictedMark + evicted.map((client) => ' ' + string(client)).join('');
+}
+
+/** Who was evicted, as the strings of the transcript (`written`). */
+export function evictedIn(line) {
+  const at = line.indexOf(evictedMark);
+  return at === -1 ? [] : line.slice(at + evictedMark.length + 1).split(' ');
+}
+
+/** A client as the transcript has it. */
+export const written = string;
 
 /** A line for people: doubles as numbers, strings as text. */
 export function readable(line) {
