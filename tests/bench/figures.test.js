@@ -88,7 +88,45 @@ test('a figure is that of the worst case, and holds when it is as it should be a
   assert.deepEqual(found('linear memory'), ['0.50 false', 'bytes 50.0 true']);
   assert.deepEqual(found('slowest call'), ['0.10 true']);
   assert.deepEqual(found('first decision'), ['2.00 true', 'slim 2.10 false']);
-  assert.deepEqual(found('flood'), ['memory grown by 1 bytes false', 'time 1.20 true']);
+  assert.deepEqual(found('flood'), [
+    '1.20 true',
+    'memory at 1 grown by 1 bytes false',
+    'memory at 9 grown by 0 bytes true',
+  ]);
+});
+
+test('a ratio is judged as it is, and printed so that one sees which side of the limit it is on', () => {
+  const reached = (allow) =>
+    figures({ machine, command: '', throughput: workloads(1000, [allow], [1]) })[0].reached[0];
+  assert.deepEqual(
+    [60, 60.04, 60.4, 59.96, 61].map((allow) => [reached(allow).text, reached(allow).holds]),
+    [
+      ['0.60', true],
+      ['0.6004', false],
+      ['0.604', false],
+      ['0.60', true],
+      ['0.61', false],
+    ],
+  );
+});
+
+test('a report says which outcomes it is the worst of', () => {
+  const throughput = workloads(1000, [1], [1]);
+  const admitted = throughput.filter(({ outcome }) => outcome === 'admitted');
+  const native = { results: throughput, compilers: { Go: 'go1' }, missing: [] };
+  const last = (more) =>
+    report({ machine, command: '', ...more })
+      .split('\n')
+      .at(-1);
+  assert.equal(last({}).includes('worst'), false);
+  assert.equal(
+    last({ throughput }),
+    'Each is the worst of what was measured; in JavaScript: admitted, denied.',
+  );
+  assert.equal(
+    last({ throughput: admitted, native }),
+    'Each is the worst of what was measured; in JavaScript: admitted; natively: admitted, denied.',
+  );
 });
 
 test('what was not measured is not said to hold', () => {

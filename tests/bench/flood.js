@@ -4,7 +4,7 @@ import { child } from './child.js';
 /**
  * @typedef {object} Flood
  * @property {number} maxClients
- * @property {number[]} ns per call, for each thousand names
+ * @property {number[]} ns per call, for each thousand names once there had been twice as many as the most that fit any
  * @property {number} filledBytes linear memory when there had been twice as many names as there is room for
  * @property {number} endBytes linear memory at the end
  * @property {number} evictions

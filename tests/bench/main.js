@@ -47,7 +47,7 @@ async function measure({ quick, rounds, counts, parts }) {
           : ['allow', 'map', 'limiter', 'rateLimiterFlexible', 'expressRateLimit'],
       }),
     growth: () => growth({ clients: million, runs: quick ? 3 : 7 }),
-    flood: () => flood({ names: quick ? 1_500_000 : 5 * million, bounds: [10_000, million] }),
+    flood: () => flood({ names: (quick ? 2.5 : 5) * million, bounds: [10_000, million] }),
     throughput: () =>
       throughput({
         makers: sideBySide,

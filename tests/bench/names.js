@@ -4,8 +4,9 @@
 // computed its hash yet. Buffers make such strings; a slice() of a longer string would be a view into that one.
 
 /**
- * What names are like: hexadecimal digits, but for the last character where another is given.
- * @typedef {{ name: string, length: number, last?: string }} Shape
+ * What names are like: hexadecimal digits, but for the last character where another is given, or where they are `wide`
+ * as many characters that are not even Latin-1.
+ * @typedef {{ name: string, length: number, last?: string, wide?: boolean }} Shape
  */
 
 /** @type {Shape} */
@@ -22,6 +23,21 @@ export const shapes = [
   { name: '24 of Latin-1', length: 24, last: 'é' },
   { name: '24 of Unicode', length: 24, last: '名' },
 ];
+
+/**
+ * Those that take long are of fewer clients, with fewer requests in a batch.
+ * @type {{ shape: Shape, clients: number, batchSize: number }[]}
+ */
+export const longShapes = [
+  { length: 1000, clients: 1000, batchSize: 50 },
+  { length: 1_000_000, clients: 10, batchSize: 1 },
+].flatMap(({ length, ...rest }) =>
+  [false, true].map((wide) => {
+    const what = wide ? 'of Unicode, all of them' : 'digits';
+    const name = `${length.toLocaleString('en')} ${what}, ${rest.clients.toLocaleString('en')} clients`;
+    return { shape: { name, length, wide }, ...rest };
+  }),
+);
 
 const digits = Buffer.from('0123456789abcdef');
 
@@ -52,7 +68,7 @@ function write(text, at, end, client) {
  * @param {Shape} [shape]
  * @returns {string[]}
  */
-export function freshNames(clients, from, count, { length, last = '' } = usual) {
+export function freshNames(clients, from, count, { length, last = '', wide = false } = usual) {
   let text = Buffer.allocUnsafe(count * length);
   for (let i = 0; i < count; i += 1) {
     write(text, i * length, (i + 1) * length, clients[from + i]);
@@ -60,10 +76,11 @@ export function freshNames(clients, from, count, { length, last = '' } = usual) 
   /** @type {'latin1' | 'utf16le'} */
   let encoding = 'latin1';
   let size = length;
-  if (last > '\u{ff}') {
+  if (wide || last > '\u{ff}') {
     encoding = 'utf16le';
     size *= 2;
     text = Buffer.from(text.toString('latin1'), encoding);
+    if (wide) for (let high = 1; high < text.length; high += 2) text[high] = 0x4e;
   }
   const character = Buffer.from(last, encoding);
   const names = [];

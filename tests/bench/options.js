@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 
 import { StepError } from '../../js/scripts/step.js';
 
-export const partNames = /** @type {const} */ ([
+const partNames = /** @type {const} */ ([
   'sizes',
   'startup',
   'memory',
@@ -18,10 +18,10 @@ export const partNames = /** @type {const} */ ([
 export const help = `npm run bench -- [options]
 
 Builds and installs what is needed, measures tierlimit beside what else there is, and prints Markdown on standard
-output; what it is doing is said on standard error. Takes six minutes, on a machine that does nothing else meanwhile:
-others slow down what computes more than what waits for memory, and so change ratios too.
+output; what it is doing, and how long each part took, is said on standard error. Takes minutes, and wants a machine that
+does nothing else meanwhile: others slow down what computes more than what waits for memory, and so change ratios too.
 
-  --quick            a minute and a half: fewer rounds, fewer workloads, coarser figures
+  --quick            fewer rounds, fewer workloads, coarser figures, in a fraction of the time
   --rounds <n>       rounds of each workload (61; 15 with --quick)
   --clients <n,…>    how many clients (1000,100000,1000000)
   --only <part,…>    ${partNames.join(', ')}

@@ -9,7 +9,7 @@ import { tierOf } from './settings.js';
 /** @import { Shape } from './names.js' */
 
 /** Few enough that the names of a batch stay in the first-level cache. */
-const batchSize = 500;
+const usualBatchSize = 500;
 /** The first batch of a round's turn is not timed: it brings the subject's code and hot data back into the caches. */
 const warmBatches = 1;
 const timedBatches = 20;
@@ -64,6 +64,7 @@ export async function meetAll(subjects, count, first, shape) {
  * @property {string[] | null} interned
  * @property {'admitted' | 'denied'} outcome
  * @property {Shape} [shape]
+ * @property {number} [batchSize]
  */
 
 /**
@@ -75,7 +76,7 @@ export async function meetAll(subjects, count, first, shape) {
  */
 export async function measure(subjects, workload, rounds) {
   const results = new Map(subjects.map(({ name }) => [name, new Float64Array(rounds)]));
-  const clients = new Int32Array(batches * batchSize);
+  const clients = new Int32Array(batches * (workload.batchSize ?? usualBatchSize));
   // Rounds below 0 warm up: the compiler sees what will run, and is done with it.
   const warmRounds = 3;
   for (let round = -warmRounds; round < rounds; round += 1) {
@@ -96,6 +97,7 @@ export async function measure(subjects, workload, rounds) {
  * @param {Workload} workload
  */
 async function take(subject, clients, { interned, outcome, shape }) {
+  const batchSize = clients.length / batches;
   let ns = 0n;
   for (let batch = 0; batch < batches; batch += 1) {
     setClock(elapsedMs + batch);

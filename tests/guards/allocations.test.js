@@ -14,10 +14,12 @@ import { fileURLToPath } from 'node:url';
  */
 const nothing = 0.1;
 /**
- * Names that are not short or not ASCII go through TextEncoder.encodeInto. Since Node.js 24 the object in which it says
- * what it has done is not always left out by the compiler.
+ * Names of more than 48 characters go through TextEncoder.encodeInto. Since Node.js 24 the object in which it says what
+ * it has done is not always left out by the compiler.
  */
 const encoded = Number.parseInt(process.versions.node) < 24 ? nothing : 40 + nothing;
+/** Those of more than 4,096 do so in pieces of that length, each of them a string that is a view into the name. */
+const piece = 32 + encoded;
 /** Nine members, four of them numbers, of which two may be boxed on their way. */
 const decision = 200;
 
@@ -30,9 +32,12 @@ const limits = {
   'allow, 36 characters': nothing,
   'allow, 64 characters': encoded,
   'allow, 256 characters': encoded,
-  'allow, Latin-1': encoded,
-  'allow, Unicode': encoded,
-  'allow, a lone surrogate': encoded,
+  'allow, 5,000 characters': 2 * piece,
+  'allow, Latin-1': nothing,
+  'allow, Unicode': nothing,
+  'allow, a lone surrogate': nothing,
+  'allow, 48 characters, Unicode': nothing,
+  'allow, 64 characters, Unicode': encoded,
   'allow, denied': nothing,
   'allow, for clients that are all new': nothing,
   'allow, refused as there is no room': nothing,

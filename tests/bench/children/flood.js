@@ -8,6 +8,8 @@ import { withModule } from '../../../js/src/slim.js';
 import { watchMemories } from '../../js/support/memory.js';
 
 const [count, ...bounds] = process.argv.slice(2).map(Number);
+/** Until there have been so many, a call may be one that fills a table, for which nobody has to go. */
+const filled = 2 * Math.max(...bounds);
 const chunk = 1000;
 const policies = { default: { capacity: 10, refillPerSecond: 1 } };
 
@@ -34,7 +36,7 @@ for (let from = 0; from < count; from += chunk) {
     const start = process.hrtime.bigint();
     for (let i = 0; i < names.length; i += 1) it.limiter.allow(names[i]);
     const end = process.hrtime.bigint();
-    it.ns.push(Number(end - start) / chunk);
+    if (from >= filled) it.ns.push(Number(end - start) / chunk);
     if (from < 2 * it.maxClients) it.filledBytes = it.memory.buffer.byteLength;
   }
 }

@@ -132,6 +132,8 @@ const cases = {
   'allow, Latin-1': () => allow(names({ last: 'é' })),
   'allow, Unicode': () => allow(names({ last: '名' })),
   'allow, a lone surrogate': () => allow(names({ last: '\ud800' })),
+  'allow, 48 characters, Unicode': () => allow(names({ length: 48, last: '名' })),
+  'allow, 64 characters, Unicode': () => allow(names({ length: 64, last: '名' })),
   'allow, denied': () => allow(names(), { limit: hardlyAny }),
   'allow, for clients that are all new': () => allow(names(), { maxClients: 8 }),
   'allow, refused as there is no room': () => allow(names(), { maxClients: 8, onFull: 'deny' }),
@@ -168,6 +170,7 @@ const cases = {
 
 /** @type {Record<string, () => (i: number) => unknown>} */
 const casesThatAllocate = {
+  'allow, 5,000 characters': () => allow(names({ length: 5000 })),
   check: () => {
     const limiter = make();
     const all = names();
