@@ -629,6 +629,20 @@ TEST_CASE("flood: counters add up, whatever happens to new names") {
   CHECK((stats.swept > 0) == sweep);
 }
 
+TEST_CASE("flood: a stream of new names takes room for those that are not full yet, and little more") {
+  // A name a fifth of a millisecond, and a second until it is full again: 5,000 are not.
+  Host host(one_limit("10", "1"), {.max_clients = 1'000'000, .max_bytes = 1U << 30});
+  std::uint64_t at_first = 0;
+  for (std::uint32_t i = 0; i < 600'000; ++i) {
+    if (!host.check(name("new", i), std::int64_t{i} * 200).allowed) FAIL("a new client is denied");
+    if (i == 100'000) at_first = host.stats().bytes;
+  }
+  CHECK(host.stats().buckets < 7'000);
+  // Segments that had one more than ever before have been split.
+  CHECK(host.stats().bytes < at_first * 5 / 4);
+  CHECK(host.stats().evictions == 0);
+}
+
 TEST_CASE("flood: case 36: a sweep before the bucket is full gives nothing back") {
   Host host(one_limit("1", "0.001"));
   REQUIRE(host.check("c", 0).allowed);
