@@ -259,6 +259,7 @@ TIERLIMIT_EXPORT std::int32_t tierlimit_allow_many(TierLimiter* limiter, std::in
   const std::uint32_t size = std::exchange(batch.size, 0);
   const std::optional<std::int64_t> now = to_micros(now_ms);
   if (!now) return invalid_time;
+  if (!limiter->seeded()) return not_seeded;
   for (std::uint32_t i = 0; i < size; ++i) {
     const std::int64_t earliest = limiter->earliest(batch.clients[i]);
     if (*now < earliest) return tell_clock_error(earliest);

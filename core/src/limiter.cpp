@@ -229,28 +229,47 @@ void TierLimiter::release(std::uint32_t definition) noexcept {
   unused_definitions_.push_back(definition);
 }
 
-// Microseconds until nobody can tell the client from one never seen: its bucket is full under the limit that last
-// judged it, under the present limit of the same tier, and under that of the tier it has now when none is named. Where
-// several tiers have judged it, any may be named again: then it has to be full under every limit in force. Otherwise a
-// client could fill its bucket under a small limit, be forgotten, and start full under a large one, again and again.
-std::uint64_t TierLimiter::time_to_full(const Slot& slot, std::int64_t now) const noexcept {
-  if (now < slot.state.touched) return never;
+// Visits the limits by which a client may be judged next: the one that last judged it, the present one of the same
+// tier, and that of the tier it has now when none is named. Where several tiers have judged it, any may be named again.
+// (Some come twice.)
+template <class Visit>
+void TierLimiter::each_possible(const Slot& slot, Visit visit) const noexcept {
   const auto judging = [this](TierId tier) {
     return tier == no_tier ? default_definition_ : directory_[tier].definition;
   };
   const std::uint32_t present = judging(definitions_[slot.definition].tier);
   const std::uint32_t untold = judging(directory_.assigned(slot.client).value_or(no_tier));
-  const auto wait_under = [&](std::uint32_t definition) {
+  visit(slot.definition);
+  if (present != slot.definition) visit(present);
+  if (untold != present) visit(untold);
+  if (slot.several_tiers == 0) return;
+  for (const std::uint32_t definition : document_definitions_) visit(definition);
+}
+
+// Microseconds until nobody can tell the client from one never seen: its bucket is full under every limit by which it
+// may be judged. Otherwise a client could fill its bucket under a small limit, be forgotten, and start full under a
+// large one, again and again.
+std::uint64_t TierLimiter::time_to_full(const Slot& slot, std::int64_t now) const noexcept {
+  if (now < slot.state.touched) return never;
+  if (slot.several_tiers != 0 && document_definitions_.size() > most_limits_compared) return never;
+  std::uint64_t longest = 0;
+  each_possible(slot, [&](std::uint32_t definition) {
     const Limit& limit = definitions_[definition].limit;
-    return time_until(limit, accrued(limit, state_under(slot, limit), now), limit.full);
-  };
-  std::uint64_t longest = wait_under(slot.definition);
-  if (present != slot.definition) longest = std::max(longest, wait_under(present));
-  if (untold != present) longest = std::max(longest, wait_under(untold));
-  if (slot.several_tiers == 0) return longest;
-  if (document_definitions_.size() > most_limits_compared) return never;
-  for (const std::uint32_t definition : document_definitions_) longest = std::max(longest, wait_under(definition));
+    longest = std::max(longest, time_until(limit, accrued(limit, state_under(slot, limit), now), limit.full));
+  });
   return longest;
+}
+
+// The most tokens that the client gets back when its bucket is forgotten.
+double TierLimiter::given_away(const Slot& slot, std::int64_t now) const noexcept {
+  double most = 0;
+  each_possible(slot, [&](std::uint32_t definition) {
+    const Limit& limit = definitions_[definition].limit;
+    const BucketState state = state_under(slot, limit);
+    const std::int64_t balance = now < state.touched ? state.balance : accrued(limit, state, now);
+    most = std::max(most, static_cast<double>(limit.full - balance) / static_cast<double>(limit.unit));
+  });
+  return most;
 }
 
 [[gnu::noinline]] void TierLimiter::sweep(std::int64_t now) noexcept {
@@ -309,9 +328,8 @@ Slot* TierLimiter::make_room(const Fingerprint& client, const Candidate& candida
   if (options_.sweep && candidate.loss == 0) {
     forget_full(slot, now);
   } else {
-    const Limit& limit = definitions_[slot.definition].limit;
     ++stats_.evictions;
-    stats_.evicted_tokens += static_cast<double>(limit.full - balance_of(slot, now)) / static_cast<double>(limit.unit);
+    stats_.evicted_tokens += given_away(slot, now);
     forget(slot);
   }
   return table_.insert(client);

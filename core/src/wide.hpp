@@ -12,6 +12,7 @@ __extension__ using Wide = unsigned __int128;
 [[nodiscard]] inline std::uint64_t multiply_divide(std::uint64_t a, std::uint64_t b, std::uint64_t c) noexcept {
   const Wide product = Wide{a} * b;
   auto rest = static_cast<std::uint64_t>(product >> 64);
+  if (rest == 0) return static_cast<std::uint64_t>(product) / c;
   if (rest >= c) return ~std::uint64_t{0};
   // Long division, a bit at a time: shorter than the general division of 128-bit numbers, which WebAssembly has not
   // either.

@@ -106,7 +106,8 @@
  * @property {number} denied Requests denied.
  * @property {number} evictions Buckets forgotten for want of room before they were full; without sweeping, full ones
  *   too.
- * @property {number} evictedTokens Tokens that their clients have got back by it, by the limits that last judged them.
+ * @property {number} evictedTokens Tokens that their clients have got back by it at the most, by whichever limits may
+ *   judge them next.
  * @property {number} swept Buckets forgotten because they were full.
  * @property {number} tableFull Requests denied for want of room; also counted in `denied`.
  * @property {number} clockRegressions Readings that were lower than one before and were held.

@@ -1051,6 +1051,24 @@ TEST_CASE("limiter: buckets that never fill go last, longest untouched first") {
   CHECK(host.limiter.stats().evicted_tokens == 12);
 }
 
+TEST_CASE("limiter: what an eviction gave away counts by the limit that the client may be judged by next") {
+  // Full under the small limit that judged it last, and as good as empty under the large one.
+  Host host(R"({"default": {"capacity": 5, "refillPerSecond": 0},
+                "tiers": {"big": {"capacity": 100, "refillPerSecond": 0},
+                          "small": {"capacity": 1, "refillPerSecond": 1000}}})",
+            {.max_clients = 8});
+  REQUIRE(host.take("victim", 0, 100, "big"));
+  REQUIRE_FALSE(host.take("victim", second, 2, "small"));
+  double regained = 0;
+  for (int i = 0; i < 200 && regained == 0; ++i) {
+    host.check("new " + std::to_string(i), 2 * second, 100, "big");
+    const double tokens = static_cast<double>(host.peek("victim", 2 * second, 1, "big").remaining);
+    if (tokens > 1) regained = tokens - 1;
+  }
+  REQUIRE(regained == 99);
+  CHECK(host.limiter.stats().evicted_tokens >= regained);
+}
+
 TEST_CASE("limiter: where new clients are refused they are told when there is room") {
   Host host(one_limit("10", "1"), {.max_clients = 8, .on_full = OnFull::deny});
   for (std::uint64_t i = 1; i <= 8; ++i) REQUIRE(host.take("client " + std::to_string(i), 0, i + 1));

@@ -282,10 +282,13 @@ export class ModelLimiter {
     else this.#observe('evicted: some day full');
     if (client !== first.client) this.#observe('evicted: not the first of all');
 
-    const scale = new Rational(bucket.limit.unit);
-    const missing = bucket.limit.capacity.minus(this.#heldBy(bucket, now)).times(scale);
+    // The client gets back the most by that limit of those that may judge it next under which it lacks the most.
+    const givenAway = this.#mayJudge(client, bucket).map((limit) => {
+      const missing = limit.capacity.minus(this.#heldUnder(limit, bucket, now));
+      return Number(missing.times(new Rational(limit.unit)).floor()) / Number(limit.unit);
+    });
     this.#evictions += 1;
-    this.#evictedTokens += Number(missing.floor()) / Number(bucket.limit.unit);
+    this.#evictedTokens += Math.max(...givenAway);
     this.#buckets.delete(client);
     this.evicted.push(client);
     this.#observe('evicted');
@@ -298,29 +301,38 @@ export class ModelLimiter {
   }
 
   /**
-   * What is lost by forgetting a bucket: microseconds until nobody can tell it from a new one, for it is full under all
-   * limits that may judge it next; and if it never will be, the whole tokens that it lacks.
+   * The limits that may judge a bucket next: that which last judged it, what has become of that, and what judges the
+   * client when no tier is named; where several tiers have judged it, any.
    */
-  #loss(client, bucket, now) {
-    const { limit, judgedBy, several, touched } = bucket;
-    const never = lossOf(limit, this.#heldBy(bucket, now), null);
-    if (now < touched) return never;
+  #mayJudge(client, { limit, judgedBy, several }) {
     const { defaultLimit, tiers } = this.#policies;
-    // That which last judged it, what has become of that, and what judges the client when no tier is named; where several
-    // tiers have judged it, any.
     const limits = [
       limit,
       judgedBy === null ? defaultLimit : this.lookUp(client, judgedBy).limit,
       this.lookUp(client, undefined).limit,
     ];
     if (several) limits.push(defaultLimit, ...[...tiers.values()].filter((each) => each !== null));
+    return limits;
+  }
+
+  /** What a bucket holds by a limit that may judge it next. */
+  #heldUnder(limit, { tokens, touched }, now) {
+    const scale = new Rational(limit.unit);
+    const moved = least(new Rational(tokens.times(scale).floor()).over(scale), limit.capacity);
+    if (now < touched) return moved;
+    return least(moved.plus(limit.rate.times(new Rational(now - touched))), limit.capacity);
+  }
+
+  /**
+   * What is lost by forgetting a bucket: microseconds until nobody can tell it from a new one, for it is full under all
+   * limits that may judge it next; and if it never will be, the whole tokens that it lacks.
+   */
+  #loss(client, bucket, now) {
+    const never = lossOf(bucket.limit, this.#heldBy(bucket, now), null);
+    if (now < bucket.touched) return never;
     let longest = 0n;
-    for (const each of limits) {
-      const scale = new Rational(each.unit);
-      const moved = new Rational(bucket.tokens.times(scale).floor()).over(scale);
-      const gained = each.rate.times(new Rational(now - touched));
-      const held = least(moved.plus(gained), each.capacity);
-      const wait = lossOf(each, held, each);
+    for (const limit of this.#mayJudge(client, bucket)) {
+      const wait = lossOf(limit, this.#heldUnder(limit, bucket, now), limit);
       if (wait >= NEVER_FULL) return never;
       if (wait > longest) longest = wait;
     }

@@ -79,7 +79,7 @@ struct LimiterStats {
   std::uint64_t allowed = 0;
   std::uint64_t denied = 0;
   std::uint64_t evictions = 0;   ///< Buckets forgotten for want of room before they were full; unswept, also full ones.
-  double evicted_tokens = 0;     ///< Tokens that those clients have got back by it.
+  double evicted_tokens = 0;     ///< Tokens that those clients have got back by it at the most, by the limits in force.
   std::uint64_t swept = 0;       ///< Buckets forgotten because they were full.
   std::uint64_t table_full = 0;  ///< Denials for want of room; also counted in `denied`.
 };
@@ -212,6 +212,9 @@ class TierLimiter {
   void forget(Slot& slot) noexcept;
   void forget_full(Slot& slot, std::int64_t now) noexcept;
   void use(Slot& slot, std::uint32_t definition) noexcept;
+  template <class Visit>
+  void each_possible(const Slot& slot, Visit visit) const noexcept;
+  [[nodiscard]] double given_away(const Slot& slot, std::int64_t now) const noexcept;
   [[nodiscard]] std::uint64_t time_to_full(const Slot& slot, std::int64_t now) const noexcept;
   void sweep(std::int64_t now) noexcept;
 

@@ -42,6 +42,13 @@ class Assignments {
     return place == nullptr ? std::nullopt : std::optional{place->tier()};
   }
   [[nodiscard]] std::uint32_t size() const;
+  /// More bytes than it takes to set so many more.
+  [[nodiscard]] std::size_t room_to_add(std::size_t count) const noexcept {
+    // All notes move when their vector grows. Of those that have their place only a segment is split, and the pointers
+    // to segments double.
+    constexpr std::size_t segments = std::size_t{3} * FingerprintTable<Place>::segment_slots * sizeof(Place);
+    return (notes_.size() + count) * bytes_per_assignment + placed_.size() / 2 + segments;
+  }
   /// Those that have their place.
   [[nodiscard]] std::uint32_t placed() const noexcept { return placed_.size(); }
   /// No fewer than `size`, told at once.
@@ -113,7 +120,7 @@ class TierDirectory {
   /// More bytes than it takes to add so many names and running assignments, their text aside. Nothing here asks for
   /// memory by itself: the caller has made sure of it.
   [[nodiscard]] std::size_t room_to_add(std::size_t names, std::size_t assignments) const noexcept {
-    return (entries_.size() + names) * bytes_per_name + (assigned_.entries() + assignments) * bytes_per_assignment;
+    return (entries_.size() + names) * bytes_per_name + assigned_.room_to_add(assignments);
   }
 
   /// More bytes than `seed` takes.
