@@ -278,6 +278,41 @@ TEST_CASE("limiter: a judgement is a decision without the words") {
   CHECK(earlier.state.touched == 0);
 }
 
+TEST_CASE("limiter: the short way to a decision is the same decision") {
+  Random random(GENERATE(1U, 2U, 3U));
+  const LimiterOptions options{.max_clients = 40, .on_full = GENERATE(OnFull::evict, OnFull::deny)};
+  Host whole(tiered, options);
+  Host brief(tiered, options);
+  const Tier tiers[] = {{}, "pro", "broken", "nowhere"};
+  std::int64_t now = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    const std::string client = "client " + std::to_string(random.below(60));
+    const Tier tier = random.pick(tiers);
+    const std::uint64_t cost = random.chance(20) ? (random.chance(2) ? 0 : max_cost + 1) : 1 + random.bits(4);
+    if (random.chance(300)) {
+      for (Host* host : {&whole, &brief}) host->set_tier(client, tier);
+    }
+    if (random.chance(3000)) {
+      for (Host* host : {&whole, &brief}) host->load(i % 2 == 0 ? five_a_second : tiered);
+    }
+    now += static_cast<std::int64_t>(random.bits(20));
+    const std::int64_t at = random.chance(50) ? now - second : now;
+    const auto choice = [&](const Host& host) { return tier ? host.limiter.tier(*tier) : TierChoice{}; };
+    REQUIRE(brief.limiter.admit(client, choice(brief), cost, at) ==
+            whole.limiter.judge(client, choice(whole), cost, at).status);
+  }
+  const LimiterStats one = whole.limiter.stats();
+  const LimiterStats other = brief.limiter.stats();
+  CHECK(one.allowed > 1'000);
+  CHECK(one.denied > 1'000);
+  CHECK(one.allowed == other.allowed);
+  CHECK(one.denied == other.denied);
+  CHECK(one.swept == other.swept);
+  CHECK(one.evictions == other.evictions);
+  CHECK(one.evicted_tokens == other.evicted_tokens);
+  CHECK(one.table_full == other.table_full);
+}
+
 // ---- Time ----------------------------------------------------------------------------------------------------------
 
 TEST_CASE("limiter: an earlier reading is an error and changes nothing") {
