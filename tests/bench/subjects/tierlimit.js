@@ -30,36 +30,29 @@ const byName = (limiter) => ({
   dispose: () => limiter.dispose(),
 });
 
+/** @type {(name: string, limiter: TierLimiter) => Subject<string[]>} */
+const allowing = (name, limiter) => ({
+  ...byName(limiter),
+  name,
+  run(names) {
+    let admitted = 0;
+    for (let i = 0; i < names.length; i += 1) if (limiter.allow(names[i])) admitted += 1;
+    return admitted;
+  },
+});
+
 /** @type {(setting: Setting) => Subject<string[]>} */
-export function allow(setting) {
-  const limiter = limiterFor(setting);
-  return {
-    ...byName(limiter),
-    name: 'allow',
-    run(names) {
-      let admitted = 0;
-      for (let i = 0; i < names.length; i += 1) if (limiter.allow(names[i])) admitted += 1;
-      return admitted;
-    },
-  };
-}
+export const allow = (setting) => allowing('allow', limiterFor(setting));
 
 /**
  * With the clock that it has when none is given: performance.now().
  * @type {(setting: Setting) => Subject<string[]>}
  */
-export function allowByOwnClock(setting) {
-  const limiter = new TierLimiter({ policies: policies(setting), ...roomFor(setting) });
-  return {
-    ...byName(limiter),
-    name: 'allow, own clock',
-    run(names) {
-      let admitted = 0;
-      for (let i = 0; i < names.length; i += 1) if (limiter.allow(names[i])) admitted += 1;
-      return admitted;
-    },
-  };
-}
+export const allowByOwnClock = (setting) =>
+  allowing(
+    'allow, own clock',
+    new TierLimiter({ policies: policies(setting), ...roomFor(setting) }),
+  );
 
 /** @type {(setting: Setting) => Subject<Batch>} */
 export function allowWithTier(setting) {
