@@ -8,7 +8,7 @@ import { withModule } from 'tierlimit/slim';
 
 import { Random } from '../model/random.js';
 import { runScript } from './support/child.js';
-import { clocked, only, thrown } from './support/limiter.js';
+import { clocked, notStrings, only, thrown } from './support/limiter.js';
 import { coreBytes, coreWithin, watchMemories } from './support/memory.js';
 
 const memories = watchMemories();
@@ -170,20 +170,7 @@ test('a handle has the name and the tier it was made with, and neither can be ch
 
 test('what is no name or no tier makes no handle, and the message says which and what it was', () => {
   const { limiter } = clocked(only(3, 1));
-  for (const [value, shown] of [
-    [undefined, 'undefined'],
-    [null, 'null'],
-    [5, '5'],
-    [NaN, 'NaN'],
-    [-0, '-0'],
-    [5n, '5n'],
-    [true, 'true'],
-    [Symbol('s'), 'Symbol(s)'],
-    [{}, 'an object'],
-    [new String('c'), 'an object'],
-    [['c'], 'an array'],
-    [() => 'c', 'a function'],
-  ]) {
+  for (const [value, shown] of notStrings) {
     assert.throws(() => limiter.client(value), {
       name: 'TypeError',
       message: `id must be a string; got ${shown}`,

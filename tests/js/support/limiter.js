@@ -42,3 +42,19 @@ export function thrown(call) {
   }
   throw new Error('it was expected to throw');
 }
+
+/** What is no string, and how errors show it. @type {readonly (readonly [unknown, string])[]} */
+export const notStrings = [
+  [undefined, 'undefined'],
+  [null, 'null'],
+  [5, '5'],
+  [NaN, 'NaN'],
+  [-0, '-0'],
+  [5n, '5n'],
+  [true, 'true'],
+  [Symbol('s'), 'Symbol(s)'],
+  [() => 'a', 'a function'],
+  [{}, 'an object'],
+  [['a'], 'an array'],
+  [new String('a'), 'an object'],
+];
