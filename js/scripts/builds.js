@@ -1,7 +1,16 @@
-// The builds: the WebAssembly module, and the native library with its tests, plain and under the sanitizers.
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+// The builds: the WebAssembly module, the types and the tarball of the package, and the native library with its tests,
+// plain and under the sanitizers.
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 import { findEmscripten } from './emscripten.js';
 import { at, digest, root } from './project.js';
@@ -29,7 +38,68 @@ export async function buildModule() {
         emscripten.version,
         version,
       ),
-      results: ['js/dist/core.wasm', 'js/dist/glue.js', 'js/dist/bytes.js'],
+      results: [
+        'js/dist/core.wasm',
+        ...['glue.js', 'glue.d.ts', 'bytes.js', 'bytes.d.ts'].map((name) => `js/dist/${name}`),
+      ],
+    },
+  );
+}
+
+/** Builds js/dist/types/, the declarations that tsc makes of the JSDoc comments, for users of TypeScript and editors. */
+export async function buildTypes() {
+  const project = 'js/tsconfig.declarations.json';
+  const compiler = 'node_modules/.bin/tsc';
+  await step(
+    'types',
+    async () => {
+      rmSync(at('js/dist/types'), { recursive: true, force: true });
+      const args = ['--pretty', 'false', '--project', at(project)];
+      const { status, output } = await run(at(compiler), args);
+      if (status !== 0) throw new StepError(`The declarations cannot be made:\n${output}`);
+    },
+    {
+      digest: digest(
+        ['js/src', 'js/tsconfig.json', project, 'tests/tools/wasm.d.ts', 'package-lock.json'],
+        version,
+      ),
+      results: ['js/dist/types/index.d.ts'],
+    },
+  );
+}
+
+/** The tarball of a release, as `npm publish` would make it. */
+export const tarball = at('.build/package/tierlimit.tgz');
+
+/** Packs the package into `tarball`. It needs the module and the types. */
+export async function buildTarball() {
+  const { files } = JSON.parse(readFileSync(at('package.json'), 'utf8'));
+  const dist = readdirSync(at('js/dist'), { recursive: true, encoding: 'utf8' })
+    .map((name) => `js/dist/${name}`)
+    .filter((path) => statSync(at(path)).isFile());
+  await step(
+    'tarball',
+    async () => {
+      const folder = dirname(tarball);
+      rmSync(folder, { recursive: true, force: true });
+      mkdirSync(folder, { recursive: true });
+      // The scripts of npm pack would build once more, and wait for this step to end.
+      const args = ['pack', '--ignore-scripts', '--loglevel=error', `--pack-destination=${folder}`];
+      const { status, output } = await run('npm', args);
+      if (status !== 0) throw new StepError(`npm pack failed:\n${output}`);
+      const [name] = readdirSync(folder);
+      renameSync(join(folder, name), tarball);
+    },
+    {
+      // npm packs README and LICENSE unasked.
+      digest: digest(
+        [...files.filter((/** @type {string} */ path) => !/^!|dist$/.test(path)), ...dist].concat([
+          'package.json',
+          'README.md',
+          'LICENSE',
+        ]),
+      ),
+      results: ['.build/package/tierlimit.tgz'],
     },
   );
 }

@@ -40,6 +40,7 @@ export async function checkTree() {
     failed: problems.length === 0 ? 0 : 1,
     skipped: 0,
     notes: [],
+    contracts: [],
     output: problems.join('\n'),
   };
 }

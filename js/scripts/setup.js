@@ -11,7 +11,7 @@ import { bringSystemPackages } from './system-packages.js';
 
 /** @type {Record<'build' | 'start' | 'test' | 'format' | 'bench', Need>} */
 const needs = {
-  build: { system: ['build'], npm: () => [] },
+  build: { system: ['build'], npm: () => [''] },
   start: { system: ['build'], npm: () => [''] },
   test: {
     system: ['build', 'native', 'browser', 'lint'],

@@ -63,8 +63,9 @@ export async function prepared(prepare) {
  * Two set-ups in one clone would tread on each other: `npm start` beside `npm test`, or a test that runs `npm pack`.
  * @template T
  * @param {() => Promise<T>} action
+ * @returns {Promise<T>}
  */
-async function alone(action) {
+export async function alone(action) {
   const lock = at('.build/lock');
   mkdirSync(dirname(lock), { recursive: true });
   for (let told = false; ;) {

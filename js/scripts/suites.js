@@ -4,6 +4,7 @@ import { basename } from 'node:path';
 
 import { checkTree } from './check-tree.js';
 import { findClangTool } from './clang.js';
+import { contractRow, isContractRow } from './contract-table.js';
 import { at, filesIn } from './project.js';
 import { run } from './run.js';
 
@@ -13,13 +14,18 @@ import { run } from './run.js';
  * @property {number} failed
  * @property {number} skipped
  * @property {string[]} notes what a reader of a passing run should see: counts of operations, why something is skipped
+ * @property {ContractRow[]} contracts what the runtimes did that the suite tried
  * @property {string} output shown when something failed
  */
+
+/** @typedef {import('./contract-table.js').ContractRow} ContractRow */
+
+/** @typedef {'module' | 'types' | 'tarball' | 'native' | 'asan'} Build */
 
 /**
  * @typedef {object} Suite
  * @property {string} name
- * @property {('module' | 'native' | 'asan')[]} needs builds
+ * @property {Build[]} needs in the order of their making
  * @property {() => Promise<Result>} run
  */
 
@@ -50,9 +56,14 @@ export function suites() {
   const js = folders.get('js') ?? [];
   folders.delete('js');
 
+  /** @type {Build[]} */
+  const packed = ['module', 'types', 'tarball'];
+
   return [
     nodeSuite('differential', differential, ['module', 'native']),
-    ...[...folders].map(([name, files]) => nodeSuite(name, files, ['module'])),
+    ...[...folders].map(([name, files]) =>
+      nodeSuite(name, files, /^(package|runtime)\b/.test(name) ? packed : ['module']),
+    ),
     nodeSuite('js', js, ['module']),
     // Through NODE_OPTIONS it reaches the processes that `node --test` starts, and theirs; no-eval.test.js proves it.
     nodeSuite('js/no-eval', [...js, noEval], ['module'], {
@@ -67,9 +78,12 @@ export function suites() {
       '--max-warnings=0',
       '.',
     ]),
-    typeSuite('lint/types', 'js/tsconfig.json'),
-    // What the public modules declare can be written down for others to import.
-    typeSuite('lint/declarations', 'js/tsconfig.declarations.json'),
+    checkSuite(
+      'lint/types',
+      at('node_modules/.bin/tsc'),
+      ['--pretty', 'false', '--project', 'js/tsconfig.json'],
+      ['module'],
+    ),
     clangFormat,
     { name: 'lint/tree', needs: [], run: checkTree },
   ];
@@ -96,11 +110,14 @@ function nodeSuite(name, files, needs, env = {}) {
       /** @type {Record<string, number>} */
       const count = {};
       const notes = [];
+      /** @type {ContractRow[]} */
+      const contracts = [];
       for (const [, text] of output.matchAll(/^\s*ℹ (.*)$/gm)) {
         const [, what, number] =
           /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) ([\d.]+)$/.exec(text) ?? [];
-        if (what === undefined) notes.push(text);
-        else count[what] = Number(number);
+        if (what !== undefined) count[what] = Number(number);
+        else if (isContractRow(text)) contracts.push(contractRow(text));
+        else notes.push(text);
       }
       // The reporter tells all failures once more at the end.
       const failures = output.indexOf('\n✖ failing tests:');
@@ -109,6 +126,7 @@ function nodeSuite(name, files, needs, env = {}) {
         failed: count.fail + count.cancelled,
         skipped: count.skipped + count.todo,
         notes,
+        contracts,
       });
     },
   };
@@ -166,14 +184,6 @@ function checkSuite(name, command, args, needs = []) {
   };
 }
 
-/**
- * @param {string} name
- * @param {string} project
- */
-function typeSuite(name, project) {
-  return checkSuite(name, tool('tsc'), ['--pretty', 'false', '--project', project], ['module']);
-}
-
 /** @type {Suite} */
 const clangFormat = {
   name: 'lint/clang-format',
@@ -210,6 +220,7 @@ const nothing = {
   failed: 0,
   skipped: 0,
   notes: /** @type {string[]} */ ([]),
+  contracts: /** @type {ContractRow[]} */ ([]),
   output: '',
 };
 

@@ -1,5 +1,6 @@
 // npm test: sets up, builds, runs the suites and sums them up. `npm test -- core lint` runs the suites so named.
-import { buildModule, buildNative } from './builds.js';
+import { buildModule, buildNative, buildTarball, buildTypes } from './builds.js';
+import { contractTable } from './contract-table.js';
 import { setUp } from './setup.js';
 import { StepError, prepared } from './step.js';
 import { lanes, suites } from './suites.js';
@@ -9,6 +10,8 @@ import { lanes, suites } from './suites.js';
 
 const builds = {
   module: buildModule,
+  types: buildTypes,
+  tarball: buildTarball,
   native: () => buildNative('native'),
   asan: () => buildNative('asan'),
 };
@@ -18,12 +21,14 @@ const names = process.argv.slice(2);
 let chosen = [];
 /** Builds that failed; what needs them cannot run. */
 const broken = new Set();
+/** @type {import('./contract-table.js').ContractRow[]} */
+const contracts = [];
 const total = { passed: 0, failed: 0, skipped: 0 };
 
 await prepared(async () => {
   await setUp('test');
   chosen = choose(suites(), names);
-  for (const build of /** @type {const} */ (['module', 'native', 'asan'])) {
+  for (const build of /** @type {const} */ (['module', 'types', 'tarball', 'native', 'asan'])) {
     if (!chosen.some(({ needs }) => needs.includes(build))) continue;
     try {
       await builds[build]();
@@ -43,6 +48,8 @@ const waiting = chosen.filter((suite) => {
   return missing.length === 0;
 });
 await Promise.all(Array.from({ length: lanes }, work));
+
+if (contracts.length > 0) console.log(`\n${contractTable(contracts)}`);
 
 const parts = [`${total.passed} passed`, `${total.failed} failed`];
 if (total.skipped > 0) parts.push(`${total.skipped} skipped`);
@@ -87,6 +94,7 @@ function report(suite, result, seconds) {
   const text = counts.filter((key) => result[key] > 0).map((key) => `${result[key]} ${key}`);
   const failed = result.failed > 0;
   console.log(row(failed ? 'FAILED' : 'ok', suite.name, text.join(', '), seconds));
+  contracts.push(...result.contracts);
   for (const note of result.notes) console.log(`            ${note}`);
   if (failed) console.log(`\n${result.output.trimEnd()}\n--- end of ${suite.name}\n`);
 }

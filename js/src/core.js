@@ -119,9 +119,8 @@ export function instantiate(wasm) {
       `the WebAssembly.Module must be the core.wasm of this copy of tierlimit, build ${build}; got build ${found}`,
     );
   }
-  // Emscripten makes of this object the module, so it is made anew each time. Of what type its generated code says the
-  // module is depends on its version.
-  return /** @type {CoreModule} */ (/** @type {unknown} */ (create({ wasm })));
+  // Emscripten makes of this object the module, so it is made anew each time.
+  return /** @type {CoreModule} */ (create({ wasm }));
 }
 
 /**

@@ -39,7 +39,7 @@ after(() => rmSync(project, { recursive: true, force: true }));
 test('holds what users need and nothing else', () => {
   const paths = packed.files.map(({ path }) => path);
   const expected =
-    /^(package\.json|(bindings\/)?README\.md|LICENSE|CHANGELOG\.md|js\/src\/(?!demo\/).*\.js|js\/dist\/[\w.]+)$/;
+    /^(package\.json|(bindings\/)?README\.md|LICENSE|CHANGELOG\.md|js\/src\/(?!demo\/).*\.js|js\/dist\/(types\/([\w-]+\/)?)?[\w.-]+)$/;
   assert.deepEqual(
     paths.filter((path) => !expected.test(path)),
     [],
