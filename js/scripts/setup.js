@@ -9,7 +9,7 @@ import { bringSystemPackages } from './system-packages.js';
  * @property {() => string[]} npm folders with a lock file
  */
 
-/** @type {Record<'build' | 'start' | 'test' | 'format' | 'bench', Need>} */
+/** @type {Record<'build' | 'start' | 'test' | 'format' | 'bench' | 'toolchains', Need>} */
 const needs = {
   build: { system: ['build'], npm: () => [''] },
   start: { system: ['build'], npm: () => [''] },
@@ -18,6 +18,7 @@ const needs = {
     npm: () => ['', ...testPackageFolders()],
   },
   bench: { system: ['build', 'compile'], npm: () => [benchFolder] },
+  toolchains: { system: ['toolchains'], npm: () => [''] },
   format: { system: ['lint'], npm: () => ['tests/tools'] },
 };
 

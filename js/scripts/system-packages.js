@@ -7,7 +7,7 @@ import { run, which } from './run.js';
 import { StepError, step } from './step.js';
 
 /**
- * @typedef {'build' | 'compile' | 'native' | 'browser' | 'lint'} Use
+ * @typedef {'build' | 'compile' | 'native' | 'browser' | 'lint' | 'toolchains'} Use
  */
 
 /**
@@ -101,6 +101,14 @@ const requirements = [
     dnf: 'clang-tools-extra',
     brew: 'llvm',
     optional: true,
+  },
+  {
+    name: 'debootstrap',
+    uses: ['toolchains'],
+    lacking: () => program('debootstrap'),
+    apt: 'debootstrap',
+    dnf: 'debootstrap',
+    brew: 'debootstrap',
   },
 ];
 
