@@ -1,0 +1,34 @@
+// The first program of README.md, which users copy into a new project of whatever runtime they have.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+
+import { at } from '../../../js/scripts/project.js';
+
+/**
+ * The program and the output that the page promises.
+ * @returns {{ code: string, output: string }}
+ */
+export function firstExample() {
+  const page = readFileSync(at('README.md'), 'utf8');
+  const found = /^```js\n(.*?)^```\n+```text\n(.*?)^```$/ms.exec(page);
+  assert.ok(found, 'README.md has a program with its output behind it');
+  const [, code, output] = found;
+  assert.match(code, /from 'tierlimit'/);
+  return { code, output };
+}
+
+/**
+ * Fails unless two outputs are the same but for how a runtime shows an object: on one line or on several, with these
+ * quotes or those, with a comma at the end or without.
+ * @param {string} actual
+ * @param {string} expected
+ */
+export function sameOutput(actual, expected) {
+  const plain = (/** @type {string} */ text) =>
+    text
+      .replaceAll('"', "'")
+      .replaceAll(/,(?=\s*[}\]])/g, '')
+      .replaceAll(/\s+/g, ' ')
+      .trim();
+  assert.equal(plain(actual), plain(expected), actual);
+}
