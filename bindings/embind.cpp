@@ -2,53 +2,65 @@
 // The module's own JavaScript surface, documented in README.md beside this file. It registers and copies; what is
 // decided is decided in the core. Nothing here throws: whatever can fail returns a value that says so.
 #include <emscripten/bind.h>
-#include <emscripten/val.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "arguments.hpp"
+#include "result.hpp"
 #include "tierlimit/limiter.hpp"
 #include "tierlimit/micros.hpp"
 
 namespace tierlimit::bindings {
 namespace {
 
-using emscripten::val;
+using std::string_view;
 
-val text(std::string_view bytes) { return val(std::string{bytes}); }
-
-// One function for all fields: each type of val::set is another.
-void put(val& object, const char* name, const val& value) { object.set(name, value); }
-void put(val& object, const char* name, double number) { put(object, name, val(number)); }
-
-val problem(std::string_view code, const val& message, std::string_view path, double line, double column) {
-  val object = val::object();
-  put(object, "code", text(code));
-  put(object, "message", message);
-  put(object, "path", text(path));
-  put(object, "line", line);
-  put(object, "column", column);
-  return object;
+void problem(string_view code, string_view message, string_view path, double line, double column) {
+  result::text("code", code);
+  result::text("message", message);
+  result::text("path", path);
+  result::number("line", line);
+  result::number("column", column);
 }
 
-val to_js(const Error& error) {
-  return problem(to_string(error.code), text(error.message), error.path, error.line, error.column);
+void problem(const char* name, const Error& error) {
+  result::object(name);
+  problem(to_string(error.code), error.message, error.path, error.line, error.column);
+  result::end();
 }
 
-val to_js(const std::vector<Error>& errors) {
-  val array = val::array();
-  for (unsigned i = 0; i < errors.size(); ++i) array.set(i, to_js(errors[i]));
-  return array;
+void problems(const char* name, const std::vector<Error>& errors) {
+  result::array(name);
+  for (const Error& error : errors) problem(result::unnamed, error);
+  result::end();
 }
 
 // Why there is no decision: the rule, and the number that breaks it.
-val refusal(ErrorCode code, const char* rule, const val& value = val::null()) {
-  val object = problem(to_string(code), val(rule), {}, 0, 0);
-  put(object, "value", value);
-  return object;
+struct Refusal {
+  ErrorCode code = ErrorCode::no_policies;
+  const char* rule = nullptr;  // null: there is a decision
+  std::optional<double> value = std::nullopt;
+};
+
+void optional_number(const char* name, const std::optional<double>& value) {
+  if (value) {
+    result::number(name, *value);
+  } else {
+    result::null(name);
+  }
+}
+
+void optional_text(const char* name, const std::optional<string_view>& text) {
+  if (text) {
+    result::text(name, *text);
+  } else {
+    result::null(name);
+  }
 }
 
 // Within both; NaN is the lower one.
@@ -74,70 +86,67 @@ class Limiter {
   explicit Limiter(const std::string& policies) { load(policies); }
 
   // The limiter as the hot path's exports take it.
-  std::uintptr_t handle() { return reinterpret_cast<std::uintptr_t>(&limiter_); }
+  void handle() { result::number(result::unnamed, static_cast<double>(reinterpret_cast<std::uintptr_t>(&limiter_))); }
 
-  val report() const {
-    val object = val::object();
-    put(object, "revision", limiter_.revision());
-    put(object, "errors", to_js(errors_));
-    put(object, "rejected", to_js(limiter_.rejected()));
-    put(object, "warnings", to_js(limiter_.warnings()));
-    return object;
+  void report() {
+    result::object();
+    result::number("revision", limiter_.revision());
+    problems("errors", errors_);
+    problems("rejected", limiter_.rejected());
+    problems("warnings", limiter_.warnings());
+    result::end();
   }
 
-  val set_policies(const std::string& policies) {
+  void set_policies(const std::string& policies) {
     load(policies);
-    return report();
+    report();
   }
 
-  bool seed(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t d) {
-    return limiter_.seed({std::uint64_t{b} << 32 | a, std::uint64_t{d} << 32 | c});
+  void seed(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t d) {
+    result::boolean(result::unnamed, limiter_.seed({std::uint64_t{b} << 32 | a, std::uint64_t{d} << 32 | c}));
   }
 
-  val set_tier(const std::string& client, const std::string& tier) { return assigned(limiter_.set_tier(client, tier)); }
-  val clear_tier(const std::string& client) { return assigned(limiter_.set_tier(client, std::nullopt)); }
+  void set_tier(const std::string& client, const std::string& tier) { assign(client, tier); }
+  void clear_tier(const std::string& client) { assign(client, std::nullopt); }
 
-  val allow(const std::string& client, double cost, double now_ms) {
-    return ask(Question::allow, client, cost, now_ms, nullptr);
+  void allow(const std::string& client, double cost, double now_ms) {
+    ask(Question::allow, client, cost, now_ms, nullptr);
   }
-  val allow_as(const std::string& client, double cost, double now_ms, const std::string& tier) {
-    return ask(Question::allow, client, cost, now_ms, &tier);
+  void allow_as(const std::string& client, double cost, double now_ms, const std::string& tier) {
+    ask(Question::allow, client, cost, now_ms, &tier);
   }
-  val check(const std::string& client, double cost, double now_ms) {
-    return ask(Question::check, client, cost, now_ms, nullptr);
+  void check(const std::string& client, double cost, double now_ms) {
+    ask(Question::check, client, cost, now_ms, nullptr);
   }
-  val check_as(const std::string& client, double cost, double now_ms, const std::string& tier) {
-    return ask(Question::check, client, cost, now_ms, &tier);
+  void check_as(const std::string& client, double cost, double now_ms, const std::string& tier) {
+    ask(Question::check, client, cost, now_ms, &tier);
   }
-  val peek(const std::string& client, double cost, double now_ms) {
-    return ask(Question::peek, client, cost, now_ms, nullptr);
+  void peek(const std::string& client, double cost, double now_ms) {
+    ask(Question::peek, client, cost, now_ms, nullptr);
   }
-  val peek_as(const std::string& client, double cost, double now_ms, const std::string& tier) {
-    return ask(Question::peek, client, cost, now_ms, &tier);
+  void peek_as(const std::string& client, double cost, double now_ms, const std::string& tier) {
+    ask(Question::peek, client, cost, now_ms, &tier);
   }
 
   // The number of one of the document's tiers as the hot path takes it, or -2 for another name.
-  std::int32_t tier(const std::string& name) const { return limiter_.tier(name).number; }
+  void tier(const std::string& name) { result::number(result::unnamed, limiter_.tier(name).number); }
 
   // The name of a tier by the number that the hot path gives.
-  val tier_name(std::uint32_t tier) const {
-    const std::optional<std::string_view> name = limiter_.tier_name(tier);
-    return name ? text(*name) : val::null();
-  }
+  void tier_name(std::uint32_t tier) { optional_text(result::unnamed, limiter_.tier_name(tier)); }
 
-  val stats() const {
+  void stats() {
     const LimiterStats stats = limiter_.stats();
-    val object = val::object();
-    put(object, "buckets", stats.buckets);
-    put(object, "bytes", static_cast<double>(stats.bytes));
-    put(object, "assignments", stats.assignments);
-    put(object, "allowed", static_cast<double>(stats.allowed));
-    put(object, "denied", static_cast<double>(stats.denied));
-    put(object, "evictions", static_cast<double>(stats.evictions));
-    put(object, "evictedTokens", stats.evicted_tokens);
-    put(object, "swept", static_cast<double>(stats.swept));
-    put(object, "tableFull", static_cast<double>(stats.table_full));
-    return object;
+    result::object();
+    result::number("buckets", stats.buckets);
+    result::number("bytes", static_cast<double>(stats.bytes));
+    result::number("assignments", stats.assignments);
+    result::number("allowed", static_cast<double>(stats.allowed));
+    result::number("denied", static_cast<double>(stats.denied));
+    result::number("evictions", static_cast<double>(stats.evictions));
+    result::number("evictedTokens", stats.evicted_tokens);
+    result::number("swept", static_cast<double>(stats.swept));
+    result::number("tableFull", static_cast<double>(stats.table_full));
+    result::end();
   }
 
  private:
@@ -146,67 +155,99 @@ class Limiter {
     errors_ = loaded ? std::vector<Error>{} : std::move(loaded.error());
   }
 
-  static val assigned(const Result<bool>& result) { return result ? val::null() : to_js(result.error()); }
+  void assign(const std::string& client, std::optional<string_view> tier) {
+    const Result<bool> assigned = limiter_.set_tier(client, tier);
+    if (assigned) {
+      result::null(result::unnamed);
+    } else {
+      problem(result::unnamed, assigned.error());
+    }
+  }
 
   enum class Question : std::uint8_t { allow, check, peek };
 
-  val ask(Question question, const std::string& client, double cost, double now_ms, const std::string* tier) {
+  void ask(Question question, const std::string& client, double cost, double now_ms, const std::string* tier) {
     const TierChoice choice = tier != nullptr ? limiter_.tier(*tier) : TierChoice{};
     const std::uint64_t whole = whole_cost(cost);
     const std::optional<std::int64_t> now = to_micros(now_ms);
-    val error = val::null();
+    Refusal refusal{ErrorCode::invalid_time, "nowMs must be finite and within 2^53 microseconds of 0", now_ms};
     Judgement judgement;
-    if (!now) {
-      error = refusal(ErrorCode::invalid_time, "nowMs must be finite and within 2^53 microseconds of 0", val(now_ms));
-    } else {
+    if (now) {
       judgement = question == Question::peek ? limiter_.preview(client, choice, whole, *now)
                                              : limiter_.judge(client, choice, whole, *now);
-      error = error_of(judgement, cost, now_ms);
+      refusal = refusal_of(judgement, cost, now_ms);
     }
-    const bool failed = !error.isNull();
-    if (question == Question::allow) return failed ? val::null() : val(judgement.status == Judgement::Status::admitted);
-
-    val object = val::object();
-    put(object, "allowed", val(!failed && judgement.status == Judgement::Status::admitted));
-    put(object, "error", error);
-    if (!failed) describe(object, limiter_.describe(judgement, whole), now_ms, tier);
-    return object;
+    const bool refused = refusal.rule != nullptr;
+    const bool admitted = judgement.status == Judgement::Status::admitted;
+    if (question == Question::allow) {
+      if (refused) {
+        result::null(result::unnamed);
+      } else {
+        result::boolean(result::unnamed, admitted);
+      }
+      return;
+    }
+    result::object();
+    result::boolean("allowed", admitted);
+    if (refused) {
+      result::object("error");
+      problem(to_string(refusal.code), refusal.rule, {}, 0, 0);
+      optional_number("value", refusal.value);
+      result::end();
+    } else {
+      result::null("error");
+      describe(limiter_.describe(judgement, whole), now_ms, tier);
+    }
+    result::end();
   }
 
-  static val error_of(const Judgement& judgement, double cost, double now_ms) {
+  static Refusal refusal_of(const Judgement& judgement, double cost, double now_ms) {
     switch (judgement.status) {
       case Judgement::Status::clock:
-        return refusal(ErrorCode::clock, "nowMs must not be earlier than at the client's last decision", val(now_ms));
+        return {ErrorCode::clock, "nowMs must not be earlier than at the client's last decision", now_ms};
       case Judgement::Status::invalid_cost:
-        return refusal(ErrorCode::invalid_cost, "cost must be a whole number from 1 to 9007199254740991", val(cost));
-      case Judgement::Status::not_seeded:
-        return refusal(ErrorCode::not_seeded, "seed the limiter before its first decision");
-      case Judgement::Status::no_policies:
-        return refusal(ErrorCode::no_policies, "no policy document has been accepted");
-      default: return val::null();
+        return {ErrorCode::invalid_cost, "cost must be a whole number from 1 to 9007199254740991", cost};
+      case Judgement::Status::not_seeded: return {ErrorCode::not_seeded, "seed the limiter before its first decision"};
+      case Judgement::Status::no_policies: return {ErrorCode::no_policies, "no policy document has been accepted"};
+      default: return {};
     }
   }
 
-  static void describe(val& object, const Decision& decision, double now_ms, const std::string* tier) {
+  static void describe(const Decision& decision, double now_ms, const std::string* tier) {
     const auto in_ms = [now_ms](const std::optional<std::uint64_t>& wait) {
-      return wait ? val(wait_ms(now_ms, *wait)) : val::null();
+      return wait ? std::optional{wait_ms(now_ms, *wait)} : std::nullopt;
     };
-    put(object, "limit", decision.limit);
-    put(object, "remaining", static_cast<double>(decision.remaining));
-    put(object, "retryAfterMs", in_ms(decision.retry));
-    put(object, "resetMs", in_ms(decision.reset));
-    put(object, "tier", tier != nullptr ? val(*tier) : decision.tier ? text(*decision.tier) : val::null());
-    put(object, "limitName", val("main"));
-    put(object, "reason", text(to_string(decision.reason)));
-    put(object, "fallback", decision.fallback == Fallback::none ? val::null() : text(to_string(decision.fallback)));
+    result::number("limit", decision.limit);
+    result::number("remaining", static_cast<double>(decision.remaining));
+    optional_number("retryAfterMs", in_ms(decision.retry));
+    optional_number("resetMs", in_ms(decision.reset));
+    optional_text("tier", tier != nullptr ? std::optional<string_view>{*tier} : decision.tier);
+    result::text("limitName", "main");
+    result::text("reason", to_string(decision.reason));
+    const string_view fallback = to_string(decision.fallback);
+    optional_text("fallback", fallback.empty() ? std::nullopt : std::optional{fallback});
   }
 
   TierLimiter limiter_;
   std::vector<Error> errors_;
 };
 
-EMSCRIPTEN_BINDINGS(tierlimit) {
+// The types of arguments, as JavaScript's typeof names them.
+extern "C" void tierlimit_argument_type(emscripten::internal::TYPEID type, const char* name);
+
+template <class Argument>
+void argument_type(const char* name) {
+  tierlimit_argument_type(emscripten::internal::TypeID<Argument>::get(), name);
+}
+
+// As EMSCRIPTEN_BINDINGS does it in the oldest version. In newer ones that macro calls for embind's library, which
+// would register two dozen types more: with their names, 1 kB gzipped.
+[[gnu::constructor]] void register_bindings() {
   using namespace emscripten;
+  argument_type<bool>("boolean");
+  argument_type<double>("number");
+  argument_type<std::uint32_t>("number");
+  argument_type<std::string>("string");
   class_<Limiter>("TierLimiter")
       .constructor<const std::string&>()
       .constructor<const std::string&, double, double, bool, bool, bool>()

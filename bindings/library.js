@@ -1,6 +1,6 @@
-// The JavaScript side of embind, as much of it as the module uses, in place of Emscripten's: 6 kB gzipped of pointers,
-// inheritance, smart pointers and encodings go. embind.cpp sees no difference. A class has its constructors and methods
-// (overloaded by the number of arguments), delete, isDeleted and Symbol.dispose.
+// The JavaScript side of embind, as much of it as embind.cpp calls for, and of what methods return (result.hpp). It takes
+// the place of Emscripten's: 7 kB gzipped of pointers, inheritance, smart pointers, types and encodings go. A class has its
+// constructors and methods (overloaded by the number of arguments), delete, isDeleted and Symbol.dispose.
 //
 // Beside the size: an argument of the wrong type is a TypeError instead of NaN or 0, a lone surrogate crosses unchanged
 // (TextDecoder would replace it), and nothing leaks when a later argument is refused.
@@ -13,122 +13,105 @@ mergeInto(LibraryManager.library, {
     return text;
   },
 
-  // Makes a type known by how it crosses: to C++, back, and read from where C++ has put it for a val. Emscripten 3.1.6
-  // tells types apart by their names.
-  $register__deps: ['$registeredTypes'],
-  $register: function (type, toWireType, fromWireType, readValueFromPointer) {
-    registeredTypes[type] = {
-      name: String(type),
-      toWireType: toWireType,
-      fromWireType: fromWireType,
-      readValueFromPointer: readValueFromPointer,
-      argPackAdvance: 8,
-      destructorFunction: null,
-    };
+  // ---- Arguments ---------------------------------------------------------------------------------------------------
+
+  // What typeof says of a type's values, by the address that stands for the type in C++.
+  $argumentTypes: {},
+
+  tierlimit_argument_type__deps: ['$cText', '$argumentTypes'],
+  tierlimit_argument_type: function (type, name) {
+    argumentTypes[type] = cText(name);
   },
 
-  $checked: function (type, value) {
-    if (typeof value != type) throw new TypeError(`a ${type} is needed; got a ${typeof value}`);
+  // A string in C++'s memory, the way embind takes it: its length, then its bytes. As WTF-8, which is UTF-8 that also has a
+  // form for a lone surrogate, so that different strings stay different.
+  $stringToWire: function (value) {
+    // A code unit takes three bytes at the most: a pair takes four.
+    var pointer = _malloc(4 + 3 * value.length);
+    if (!pointer) throw new RangeError(`no memory for a string of ${value.length} code units`);
+    var at = pointer + 4;
+    for (var character of value) {
+      var point = character.codePointAt(0);
+      var more = point < 0x80 ? 0 : point < 0x800 ? 1 : point < 0x10000 ? 2 : 3;
+      HEAPU8[at++] = more ? (0xff << (7 - more)) | (point >> (6 * more)) : point;
+      while (more--) HEAPU8[at++] = 0x80 | ((point >> (6 * more)) & 0x3f);
+    }
+    HEAPU32[pointer >> 2] = at - pointer - 4;
+    return pointer;
+  },
+
+  // Calls C++ with `first` and the values; `types` are those of the values.
+  $invoke__deps: ['$argumentTypes', '$stringToWire', '$getWasmTableEntry'],
+  $invoke: function (invoker, first, types, values) {
+    var strings = [];
+    try {
+      var wires = values.map((value, i) => {
+        var type = argumentTypes[types[i]];
+        if (typeof value != type) {
+          throw new TypeError(`a ${type} is needed; got a ${typeof value}`);
+        }
+        // Of numbers and booleans a call makes what C++ takes.
+        if (type != 'string') return value;
+        var pointer = stringToWire(value);
+        strings.push(pointer);
+        return pointer;
+      });
+      return guard(() => getWasmTableEntry(invoker)(...first, ...wires))();
+    } finally {
+      if (!broken) strings.forEach((pointer) => _free(pointer));
+    }
+  },
+
+  // ---- Results -----------------------------------------------------------------------------------------------------
+
+  // The objects and arrays that are being written, the outermost first. That one has no end: results are put into it.
+  $written: [[]],
+
+  $write__deps: ['$cText', '$written'],
+  $write: function (name, value) {
+    var inside = written[written.length - 1];
+    inside[name ? cText(name) : inside.length] = value;
     return value;
   },
 
-  _embind_register_bool__deps: ['$register', '$checked'],
-  _embind_register_bool: function (type) {
-    register(
-      type,
-      (destructors, value) => +checked('boolean', value),
-      (wire) => !!wire,
-      (pointer) => !!HEAPU8[pointer],
-    );
+  tierlimit_write_object__deps: ['$write', '$written'],
+  tierlimit_write_object: function (name) {
+    written.push(write(name, {}));
   },
-
-  _embind_register_integer__deps: ['$register', '$checked'],
-  _embind_register_integer: function (type, name, size, least) {
-    if (size != 4) return;
-    register(
-      type,
-      (destructors, value) => checked('number', value),
-      (wire) => (least == 0 ? wire >>> 0 : wire),
-      (pointer) => (least == 0 ? HEAPU32 : HEAP32)[pointer >> 2],
-    );
+  tierlimit_write_array__deps: ['$write', '$written'],
+  tierlimit_write_array: function (name) {
+    written.push(write(name, []));
   },
-
-  _embind_register_float__deps: ['$register', '$checked'],
-  _embind_register_float: function (type, name, size) {
-    if (size != 8) return;
-    register(
-      type,
-      (destructors, value) => checked('number', value),
-      (wire) => wire,
-      (pointer) => HEAPF64[pointer >> 3],
-    );
+  tierlimit_write_end__deps: ['$written'],
+  tierlimit_write_end: function () {
+    written.pop();
   },
-
-  // As WTF-8: UTF-8 that also has a form for a lone surrogate, so that different strings stay different. On the wire: the
-  // length, then the bytes. Embind registers a string of unsigned char beside, which nobody uses.
-  _embind_register_std_string__deps: [
-    '$register',
-    '$checked',
-    '$registeredTypes',
-    'malloc',
-    'free',
-  ],
-  _embind_register_std_string: function (type) {
-    var fromWireType = (pointer) => {
-      var text = '';
-      var at = pointer + 4;
-      for (var end = at + HEAPU32[pointer >> 2]; at < end;) {
-        var point = HEAPU8[at++];
-        var more = point < 0xc0 ? 0 : point < 0xe0 ? 1 : point < 0xf0 ? 2 : 3;
-        if (more) point &= 0x3f >> more;
-        while (more--) point = (point << 6) | (HEAPU8[at++] & 0x3f);
-        text += String.fromCodePoint(point);
-      }
-      _free(pointer);
-      return text;
-    };
-    register(
-      type,
-      (destructors, value) => {
-        // A code unit takes three bytes at the most: a pair takes four.
-        var size = 4 + 3 * checked('string', value).length;
-        var pointer = _malloc(size);
-        if (!pointer) throw new RangeError(`no memory for a string of ${value.length} code units`);
-        destructors.push(_free, pointer);
-        var at = pointer + 4;
-        for (var character of value) {
-          var point = character.codePointAt(0);
-          var more = point < 0x80 ? 0 : point < 0x800 ? 1 : point < 0x10000 ? 2 : 3;
-          HEAPU8[at++] = more ? (0xff << (7 - more)) | (point >> (6 * more)) : point;
-          while (more--) HEAPU8[at++] = 0x80 | ((point >> (6 * more)) & 0x3f);
-        }
-        HEAPU32[pointer >> 2] = at - pointer - 4;
-        return pointer;
-      },
-      fromWireType,
-      (pointer) => fromWireType(HEAPU32[pointer >> 2]),
-    );
+  tierlimit_write_number__deps: ['$write'],
+  tierlimit_write_number: function (name, value) {
+    write(name, value);
   },
-
-  // Types that the module does not use.
-  _embind_register_bigint: function () {},
-  _embind_register_memory_view: function () {},
-  _embind_register_std_wstring: function () {},
-
-  // Calls C++ with `first` and the values; `types` are those of the result and of the values.
-  $invoke__deps: ['$registeredTypes', '$runDestructors', '$getWasmTableEntry'],
-  $invoke: function (invoker, first, types, values) {
-    var destructors = [];
-    try {
-      var wires = values.map((value, i) =>
-        registeredTypes[types[i + 1]]['toWireType'](destructors, value),
-      );
-      var result = guard(() => getWasmTableEntry(invoker)(...first, ...wires))();
-      return registeredTypes[types[0]]['fromWireType'](result);
-    } finally {
-      if (!broken) runDestructors(destructors);
+  tierlimit_write_boolean__deps: ['$write'],
+  tierlimit_write_boolean: function (name, value) {
+    write(name, !!value);
+  },
+  tierlimit_write_null__deps: ['$write'],
+  tierlimit_write_null: function (name) {
+    write(name, null);
+  },
+  tierlimit_write_text__deps: ['$write'],
+  tierlimit_write_text: function (name, at, size) {
+    var text = '';
+    for (var end = at + size; at < end;) {
+      var point = HEAPU8[at++];
+      var more = point < 0xc0 ? 0 : point < 0xe0 ? 1 : point < 0xf0 ? 2 : 3;
+      if (more) point &= 0x3f >> more;
+      while (more--) point = (point << 6) | (HEAPU8[at++] & 0x3f);
+      text += String.fromCodePoint(point);
     }
+    write(name, text);
   },
+
+  // ---- Classes -----------------------------------------------------------------------------------------------------
 
   // Class by type, and the address of each object that is not deleted.
   $classes: {},
@@ -155,7 +138,6 @@ mergeInto(LibraryManager.library, {
     '$addresses',
     '$addressOf',
     '$overload',
-    '$registeredTypes',
     '$getWasmTableEntry',
   ],
   _embind_register_class: function (
@@ -192,8 +174,6 @@ mergeInto(LibraryManager.library, {
     if (Symbol.dispose) Class.prototype[Symbol.dispose] = Class.prototype.delete;
     Module[name] = Class;
     classes[type] = { name, constructors, methods: {}, prototype: Class.prototype };
-    // What a constructor's invoker returns.
-    registeredTypes[pointerType] = { fromWireType: (address) => address };
   },
 
   $typeList: function (count, pointer) {
@@ -209,8 +189,9 @@ mergeInto(LibraryManager.library, {
     invoker,
     constructor,
   ) {
-    var types = typeList(count, list);
-    classes[type].constructors[count - 1] = (values) =>
+    // The result and the arguments.
+    var types = typeList(count, list).slice(1);
+    classes[type].constructors[types.length] = (values) =>
       invoke(invoker, [constructor], types, values);
   },
 
@@ -221,38 +202,22 @@ mergeInto(LibraryManager.library, {
     '$typeList',
     '$overload',
     '$addressOf',
+    '$written',
   ],
   _embind_register_class_function: function (type, name, count, list, signature, invoker, context) {
     name = cText(name);
     var { name: className, methods, prototype } = classes[type];
     var fullName = `${className}.${name}`;
-    // The result and the arguments. (A rest element in a pattern stops the optimizer of Emscripten 3.1.69.)
-    var types = typeList(count, list);
-    types.splice(1, 1);
+    // The result, the object and the arguments.
+    var types = typeList(count, list).slice(2);
     var overloads = (methods[name] ??= {});
-    overloads[types.length - 1] = (address, values) =>
+    overloads[types.length] = (address, values) => {
       invoke(invoker, [context, address], types, values);
+      return written[0].pop();
+    };
     prototype[name] = function (...values) {
       return overload(overloads, fullName, values)(addressOf(this, fullName), values);
     };
-  },
-
-  // What val needs of the rest of embind.
-  $registerType__deps: ['$registeredTypes'],
-  $registerType: function (type, registered) {
-    registeredTypes[type] = registered;
-  },
-  $throwBindingError__deps: [],
-  $throwBindingError: function (message) {
-    throw new TypeError(message);
-  },
-  $getTypeName__deps: [],
-  $getTypeName: function (type) {
-    return String(type);
-  },
-  $readLatin1String__deps: ['$cText'],
-  $readLatin1String: function (pointer) {
-    return cText(pointer);
   },
 
   // Emscripten 6 links setitimer when it optimizes at link time, for the sake of what its timer calls.
