@@ -3,47 +3,25 @@
  * depends on how long a click takes. Screenshots are kept in .build/screenshots.
  */
 import assert from 'node:assert/strict';
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-import { chromium } from 'playwright-core';
-
 import { startDemo } from '../workerd/demo.js';
+import { launchChromium, noChromium } from './support/chromium.js';
 
 const SCREENSHOTS = fileURLToPath(new URL('../../../.build/screenshots/', import.meta.url));
 const FROZEN = {
   default: { capacity: 5, refillPerSecond: 0 },
   tiers: { free: { capacity: 5, refillPerSecond: 0 }, pro: { capacity: 50, refillPerSecond: 0 } },
 };
-const ARGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
 
-const executablePath = ['chromium', 'chromium-browser', 'google-chrome']
-  .flatMap((name) => process.env.PATH.split(delimiter).map((folder) => join(folder, name)))
-  .find((path) => {
-    try {
-      accessSync(path, constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
-
-describe('the page', { skip: executablePath ? false : 'there is no Chromium on the PATH' }, () => {
+describe('the page', { skip: noChromium }, () => {
   let demo, browser, page, complaints;
 
   before(async () => {
     demo = await startDemo();
-    browser = await chromium.launch({ executablePath, args: ARGS });
+    browser = await launchChromium();
   });
   after(async () => {
     await browser?.close();
