@@ -62,7 +62,7 @@ export function suites() {
   return [
     nodeSuite('differential', differential, ['module', 'native']),
     ...[...folders].map(([name, files]) =>
-      nodeSuite(name, files, /^(package|runtime)\b/.test(name) ? packed : ['module']),
+      nodeSuite(name, files, /^(examples|package|runtime)\b/.test(name) ? packed : ['module']),
     ),
     nodeSuite('js', js, ['module']),
     // Through NODE_OPTIONS it reaches the processes that `node --test` starts, and theirs; no-eval.test.js proves it.

@@ -50,6 +50,11 @@ export default [
     languageOptions: { globals: { ...globals.node, ...globals.browser } },
   },
   {
+    name: 'the examples: each is for a runtime of its own',
+    files: ['js/examples/**/*.js'],
+    languageOptions: { ecmaVersion: 2025, globals: { Bun: 'readonly', Deno: 'readonly' } },
+  },
+  {
     name: 'tests of what a terminal is sent',
     files: ['tests/**/*.js'],
     rules: { 'no-control-regex': 'off' },
