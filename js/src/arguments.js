@@ -1,39 +1,55 @@
 /**
- * The arguments of a decision, checked.
+ * Arguments, checked.
  * @module
  */
 
-import { show } from './errors.js';
-
-/** @import { CheckOptions, ClientCheckOptions } from './types.js' */
+import { check, show } from './errors.js';
 
 /**
- * @param {unknown} client
- * @returns {asserts client is string}
+ * @param {string} name
+ * @param {unknown} value
+ * @param {string} [rule]
+ * @returns {asserts value is string}
  */
-export function checkClient(client) {
-  if (typeof client !== 'string')
-    throw new TypeError(`client must be a string; got ${show(client)}`);
+export function checkString(name, value, rule = 'a string') {
+  check(typeof value === 'string', name, rule, value);
 }
 
-/** @param {CheckOptions} options */
-export function checkOptions(options) {
-  checkNames(options, ['cost', 'tier']);
-}
-
-/** @param {ClientCheckOptions} options of a client that has its tier already */
-export function checkKnownOptions(options) {
-  checkNames(options, ['cost']);
+/** @param {unknown} tier */
+export function checkTier(tier) {
+  checkString('tier', tier, 'a string or null');
 }
 
 /**
- * @param {object} options
- * @param {string[]} names
+ * @param {string} name
+ * @param {unknown} value
+ * @param {number} least
+ * @param {number} most
  */
-function checkNames(options, names) {
-  if (typeof options !== 'object' || options === null) {
-    throw new TypeError(`options must be an object such as { cost: 5 }; got ${show(options)}`);
-  }
+export function checkWhole(name, value, least, most) {
+  const number = /** @type {number} */ (value);
+  // The rule is put into words only where it is broken: costs are checked at each decision.
+  if (Number.isInteger(value) && number >= least && number <= most) return;
+  const Kind = typeof value === 'number' ? RangeError : TypeError;
+  check(false, name, `a whole number from ${least} to ${most}`, value, Kind);
+}
+
+/** @param {unknown} cost */
+export function checkCost(cost) {
+  checkWhole('cost', cost, 1, Number.MAX_SAFE_INTEGER);
+}
+
+/**
+ * @param {unknown} options
+ * @param {readonly string[]} names
+ */
+export function checkNames(options, names) {
+  check(
+    typeof options === 'object' && options,
+    'options',
+    `an object such as { ${names[0]} }`,
+    options,
+  );
   // A name that is misspelled must not mean the default.
   for (const name of Object.keys(options)) {
     if (!names.includes(name)) throw new TypeError(`there is no option ${show(name)}`);
@@ -45,32 +61,12 @@ function checkNames(options, names) {
  * @returns {string[]} a copy, for the array is the caller's: it may change while the clock is read, or at any reading
  */
 export function checkClients(clients) {
-  if (!Array.isArray(clients)) {
-    throw new TypeError(`clients must be an array of strings; got ${show(clients)}`);
-  }
+  check(Array.isArray(clients), 'clients', 'an array of strings', clients);
   const names = [];
   for (let i = 0; i < clients.length; i += 1) {
     const name = clients[i];
-    if (typeof name !== 'string') {
-      throw new TypeError(`clients[${i}] must be a string; got ${show(name)}`);
-    }
+    if (typeof name !== 'string') checkString(`clients[${i}]`, name);
     names.push(name);
   }
   return names;
-}
-
-/** @param {unknown} cost */
-export function checkCost(cost) {
-  if (typeof cost !== 'number') throw new TypeError(`cost must be a number; got ${show(cost)}`);
-  if (!Number.isSafeInteger(cost) || cost < 1) {
-    throw new RangeError(
-      `cost must be a whole number from 1 to 9007199254740991; got ${show(cost)}`,
-    );
-  }
-}
-
-/** @param {unknown} tier */
-export function checkTier(tier) {
-  if (typeof tier !== 'string')
-    throw new TypeError(`tier must be a string or null; got ${show(tier)}`);
 }

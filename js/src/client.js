@@ -3,16 +3,17 @@
  * @module
  */
 
-import { checkCost, checkKnownOptions } from './arguments.js';
+import { checkCost, checkNames } from './arguments.js';
+import { check } from './errors.js';
+import * as hotPath from './hot-path.js';
 
 /** @import { Decider } from './decider.js' */
 /** @import { ClientCheckOptions, Decision } from './types.js' */
 
-const owner = 'a client of a TierLimiter';
-
 /**
  * One client of a limiter: a connection that lives for long, say, and asks for each of its messages. The same answers
  * as from the limiter by the client's name, at a fraction of the time, since the name is looked at only once.
+ * `TierLimiter.client` makes it.
  *
  * It refers to the client, not to its bucket: it stays good while the table grows and buckets are forgotten, and
  * follows every change of policies and of the client's tier. It holds no memory outside of JavaScript's heap and needs
@@ -36,6 +37,7 @@ export class Client {
   #tierRevision = -1;
 
   /**
+   * @internal
    * @param {Decider} decider
    * @param {string} id
    * @param {string | null} tier
@@ -48,41 +50,46 @@ export class Client {
 
   /** The client's name. */
   get id() {
-    Client.#own(this, 'id');
-    return this.#id;
+    return Client.#of(this).#id;
   }
 
-  /** The tier that each call asks for; null: the client's own. */
+  /** The tier that each call asks for; null: the client's own at the time of the call. */
   get tier() {
-    Client.#own(this, 'tier');
-    return this.#tier;
+    return Client.#of(this).#tier;
   }
 
   /**
-   * Whether the client may spend `cost` tokens now. They are spent if so.
+   * Whether the client may spend `cost` tokens now. They are spent if so; a denied request is charged nothing.
    *
    * @param {number} [cost] whole tokens, from 1 to 2^53-1; default 1
    * @returns {boolean}
-   * @throws {ClockError | TypeError | RangeError} as `TierLimiter.allow`
+   * @throws {ClockError} when the clock reads earlier than at the client's last decision
+   * @throws {TypeError | RangeError} when the cost or what `now` returns is not as it should be
+   * @throws {Error} when the limiter is disposed
+   * @example
+   * if (!client.allow(5)) socket.close();
    */
   allow(cost = 1) {
-    if (!(#decider in Object(this)) || this.#decider.ready === 0) Client.#prepare(this, 'allow');
+    if (!(#decider in Object(this)) || this.#decider.ready === 0)
+      Client.#of(this).#decider.prepare();
     if (cost !== 1) checkCost(cost);
     const decider = this.#decider;
-    const nowMs = decider.now('allow', owner);
+    const nowMs = decider.now();
     if (this.#tierRevision !== decider.tierRevision) this.#lookUp();
     return decider.allowKnown(this.#a, this.#b, this.#c, this.#tierId, cost, nowMs);
   }
 
   /**
-   * Like `allow`, with the whole answer.
+   * Like `allow`, with the whole answer. It spends, too.
    *
    * @param {ClientCheckOptions} [options]
    * @returns {Decision}
-   * @throws {ClockError | TypeError | RangeError} as `TierLimiter.allow`
+   * @throws {ClockError | TypeError | RangeError | Error} as `allow`
+   * @example
+   * const { allowed, retryAfterMs } = client.check({ cost: 5 });
    */
   check(options = undefined) {
-    return Client.#decide(this, 'check', options);
+    return Client.#decide(this, hotPath.check, options);
   }
 
   /**
@@ -90,56 +97,51 @@ export class Client {
    *
    * @param {ClientCheckOptions} [options]
    * @returns {Decision}
-   * @throws {ClockError | TypeError | RangeError} as `TierLimiter.allow`
+   * @throws {ClockError | TypeError | RangeError | Error} as `allow`
+   * @example
+   * const { remaining, limit } = client.peek();
    */
   peek(options = undefined) {
-    return Client.#decide(this, 'peek', options);
+    return Client.#decide(this, hotPath.peek, options);
   }
 
   /**
    * @param {Client} client
-   * @param {'check' | 'peek'} method
+   * @param {number} what
    * @param {ClientCheckOptions | undefined} options
    */
-  static #decide(client, method, options) {
-    Client.#prepare(client, method);
-    if (options !== undefined) checkKnownOptions(options);
-    const cost = options?.cost === undefined ? 1 : options.cost;
+  static #decide(client, what, options) {
+    const decider = Client.#of(client).#decider;
+    decider.prepare();
+    if (options !== undefined) checkNames(options, ['cost']);
+    const { cost = 1 } = options ?? {};
     checkCost(cost);
-    const decider = client.#decider;
-    const nowMs = decider.now(method, owner);
+    const nowMs = decider.now();
     if (client.#tierRevision !== decider.tierRevision) client.#lookUp();
-    const tier = client.#tier;
-    const tierId = client.#tierId;
-    return decider.decideKnown(method, client.#a, client.#b, client.#c, tierId, cost, tier, nowMs);
+    return decider.decideKnown(
+      what,
+      client.#a,
+      client.#b,
+      client.#c,
+      client.#tierId,
+      cost,
+      client.#tier,
+      nowMs,
+    );
   }
 
   /**
+   * Static, for what is called on anything else (a method pulled off its object) finds no private methods.
    * @param {Client} client
-   * @param {string} method
    */
-  static #own(client, method) {
-    if (!(#decider in Object(client))) throw new TypeError(`${method} must be called on ${owner}`);
-  }
-
-  /**
-   * For a decision.
-   * @param {Client} client
-   * @param {string} method
-   */
-  static #prepare(client, method) {
-    Client.#own(client, method);
-    client.#decider.prepare(method, owner);
+  static #of(client) {
+    check(#decider in Object(client), 'this', 'a client of a TierLimiter', client);
+    return client;
   }
 
   #lookUp() {
     const decider = this.#decider;
-    if (this.#tierRevision < 0) {
-      const { a, b, c } = decider.fingerprint(this.#id);
-      this.#a = a;
-      this.#b = b;
-      this.#c = c;
-    }
+    if (this.#tierRevision < 0) [this.#a, this.#b, this.#c] = decider.fingerprint(this.#id);
     this.#tierId = decider.tierId(this.#tier);
     this.#tierRevision = decider.tierRevision;
   }

@@ -3,9 +3,7 @@
  * @module
  */
 
-import { show } from './errors.js';
-
-const maxMicros = 2 ** 53;
+import { check } from './errors.js';
 
 /**
  * The runtime's monotonic clock in milliseconds; in workers that have none, the time of day.
@@ -37,14 +35,14 @@ export class Clock {
   now() {
     const read = this.#read;
     const reading = read();
-    if (typeof reading !== 'number') {
-      throw new TypeError(
-        `now() must return milliseconds as a number; it returned ${show(reading)}`,
-      );
-    }
-    if (!(Math.abs(reading * 1000) <= maxMicros)) {
-      throw new RangeError(
-        `now() must return finite milliseconds within 2^53 microseconds of zero; it returned ${show(reading)}`,
+    if (typeof reading !== 'number' || !(Math.abs(reading * 1000) <= 2 ** 53)) {
+      const Kind = typeof reading === 'number' ? RangeError : TypeError;
+      check(
+        false,
+        'what now() returns',
+        'milliseconds within 2^53 microseconds of 0',
+        reading,
+        Kind,
       );
     }
     if (!this.#hold) return reading;

@@ -5,12 +5,12 @@
 
 import { checkTier } from './arguments.js';
 import { ClockError } from './errors.js';
-import { asAssigned, status, unknownTier, verb } from './hot-path.js';
+import * as hotPath from './hot-path.js';
 import { seedBytes } from './settings.js';
 
 /** @import { Clock } from './clock.js' */
-/** @import { BoundLimiter, Core } from './core.js' */
-/** @import { Fingerprint } from './hot-path.js' */
+/** @import { CoreLimiter } from './core-types.js' */
+/** @import { HotPath } from './hot-path.js' */
 /** @import { Decision } from './types.js' */
 
 /** What a limiter and the handles of its clients have in common. */
@@ -31,39 +31,31 @@ export class Decider {
   #tierNames = [];
 
   /**
-   * @param {Core} core
-   * @param {BoundLimiter} bound
+   * @param {HotPath} path
+   * @param {CoreLimiter} bound
    * @param {Clock} clock
    */
-  constructor(core, bound, clock) {
-    this.#path = core.hotPath;
+  constructor(path, bound, clock) {
+    this.#path = path;
     this.#bound = bound;
     this.#clock = clock;
     this.handle = bound.handle();
   }
 
-  /**
-   * Throws where there is nothing to ask any more.
-   * @param {string} method
-   * @param {string} owner
-   */
-  alive(method, owner) {
-    if (this.handle === 0) throw new Error(`${method} was called on ${owner} that is disposed`);
+  /** Throws where there is nothing to ask any more. */
+  alive() {
+    if (this.handle === 0) throw new Error('the TierLimiter is disposed');
   }
 
-  /**
-   * To be called before a decision.
-   * @param {string} method
-   * @param {string} owner
-   */
-  prepare(method, owner) {
-    this.alive(method, owner);
+  /** To be called before a decision. */
+  prepare() {
+    this.alive();
     if (this.ready === 0) this.seed(randomBytes());
   }
 
   /** @param {Uint8Array} bytes */
   seed(bytes) {
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const view = new DataView(bytes.buffer, bytes.byteOffset);
     const word = (/** @type {number} */ at) => view.getUint32(at, true);
     if (!this.#bound.seed(word(0), word(4), word(8), word(12))) {
       throw new RangeError('there is no memory for the clients that are assigned to tiers');
@@ -72,8 +64,8 @@ export class Decider {
   }
 
   dispose() {
-    this.handle = 0;
-    this.ready = 0;
+    this.handle = this.ready = 0;
+    this.#bound.delete();
   }
 
   /** To be called before the document changes: a number that stands for another tier must not be used. */
@@ -93,13 +85,13 @@ export class Decider {
    * @param {string | null | undefined} tier
    */
   tierId(tier) {
-    if (tier === undefined || tier === null) return asAssigned;
+    if (tier === undefined || tier === null) return hotPath.asAssigned;
     checkTier(tier);
     const known = this.#tierIds.get(tier);
     if (known !== undefined) return known;
     const id = this.#bound.tier(tier);
     // Only the document's tiers are remembered: names out of requests are as many as somebody likes.
-    if (id !== unknownTier) this.#tierIds.set(tier, id);
+    if (id !== hotPath.unknownTier) this.#tierIds.set(tier, id);
     return id;
   }
 
@@ -107,55 +99,52 @@ export class Decider {
    * @param {string} client
    * @param {number} cost
    * @param {string | null | undefined} tier
-   * @param {string} owner
    * @returns {boolean}
    */
-  allow(client, cost, tier, owner) {
-    const nowMs = this.now('allow', owner);
-    const tierId = tier === undefined ? asAssigned : this.tierId(tier);
-    const outcome = this.#path.ask(verb.allow, this.ready, client, tierId, cost, nowMs);
-    if (outcome < 0) throw this.#failure(outcome, nowMs);
-    return outcome === status.admitted;
+  allow(client, cost, tier) {
+    const nowMs = this.now();
+    const tierId = tier === undefined ? hotPath.asAssigned : this.tierId(tier);
+    return this.#admitted(
+      this.#path.ask(hotPath.allow, this.ready, client, tierId, cost, nowMs),
+      nowMs,
+    );
   }
 
   /**
    * @param {readonly string[]} clients
    * @param {number} cost
    * @param {string | null | undefined} tier
-   * @param {string} owner
    * @returns {boolean[]}
    */
-  allowMany(clients, cost, tier, owner) {
-    const nowMs = this.now('allowMany', owner);
+  allowMany(clients, cost, tier) {
+    const nowMs = this.now();
     const outcome = this.#path.allowMany(this.ready, clients, this.tierId(tier), cost, nowMs);
     if (typeof outcome === 'number') throw this.#failure(outcome, nowMs);
     return outcome;
   }
 
   /**
-   * @param {'check' | 'peek'} method
+   * @param {number} what to check or to peek
    * @param {string} client
    * @param {number} cost
    * @param {string | null | undefined} tier
-   * @param {string} owner
    * @returns {Decision}
    */
-  decide(method, client, cost, tier, owner) {
-    const nowMs = this.now(method, owner);
+  decide(what, client, cost, tier) {
+    const nowMs = this.now();
     const tierId = this.tierId(tier);
-    const outcome = this.#path.ask(verb[method], this.ready, client, tierId, cost, nowMs);
+    const outcome = this.#path.ask(what, this.ready, client, tierId, cost, nowMs);
     return this.#decision(outcome, nowMs, tier);
   }
 
   /**
-   * What stands for a client from now on.
+   * What stands for a client from now on: three words.
    * @param {string} client
-   * @returns {Fingerprint}
    */
   fingerprint(client) {
-    const outcome = this.#path.ask(verb.fingerprint, this.ready, client, 0, 0, 0);
-    if (outcome < 0) throw this.#failure(outcome, 0);
-    return this.#path.fingerprint();
+    const path = this.#path;
+    this.#admitted(path.ask(hotPath.fingerprint, this.ready, client, 0, 0, 0), 0);
+    return [0, 1, 2].map((i) => path.word(hotPath.fingerprintWord + i));
   }
 
   /**
@@ -169,14 +158,12 @@ export class Decider {
    * @returns {boolean}
    */
   allowKnown(a, b, c, tierId, cost, nowMs) {
-    const outcome = this.#path.allowKnown(this.ready, a, b, c, tierId, cost, nowMs);
-    if (outcome < 0) throw this.#failure(outcome, nowMs);
-    return outcome === status.admitted;
+    return this.#admitted(this.#path.allowKnown(this.ready, a, b, c, tierId, cost, nowMs), nowMs);
   }
 
   /**
    * `decide` for a client by its fingerprint.
-   * @param {'check' | 'peek'} method
+   * @param {number} what
    * @param {number} a
    * @param {number} b
    * @param {number} c
@@ -186,21 +173,18 @@ export class Decider {
    * @param {number} nowMs what `now` returned
    * @returns {Decision}
    */
-  decideKnown(method, a, b, c, tierId, cost, tier, nowMs) {
-    const path = this.#path;
-    const outcome = path.askKnown(verb[method], this.ready, a, b, c, tierId, cost, nowMs);
+  decideKnown(what, a, b, c, tierId, cost, tier, nowMs) {
+    const outcome = this.#path.askKnown(what, this.ready, a, b, c, tierId, cost, nowMs);
     return this.#decision(outcome, nowMs, tier);
   }
 
   /**
    * The time. A clock of the caller's may do anything, even change the policies or dispose of the limiter: whatever a
    * decision is made of is looked up after it.
-   * @param {string} method
-   * @param {string} owner
    */
-  now(method, owner) {
+  now() {
     const nowMs = this.#clock.now();
-    if (this.handle === 0) this.alive(method, owner);
+    if (this.handle === 0) this.alive();
     return nowMs;
   }
 
@@ -211,9 +195,9 @@ export class Decider {
    * @returns {Decision}
    */
   #decision(outcome, nowMs, tier) {
-    if (outcome < 0) throw this.#failure(outcome, nowMs);
+    const admitted = this.#admitted(outcome, nowMs);
     const path = this.#path;
-    return path.answer(outcome === status.admitted, tier ?? this.#tierName(path.answeredTier()));
+    return path.answer(admitted, tier ?? this.#tierName(path.word(hotPath.tierWord)));
   }
 
   /** @param {number} id */
@@ -227,10 +211,19 @@ export class Decider {
    * @param {number} outcome
    * @param {number} nowMs
    */
+  #admitted(outcome, nowMs) {
+    if (outcome < 0) throw this.#failure(outcome, nowMs);
+    return outcome === hotPath.admitted;
+  }
+
+  /**
+   * @param {number} outcome
+   * @param {number} nowMs
+   */
   #failure(outcome, nowMs) {
-    if (outcome === status.clock) return new ClockError(nowMs, this.#path.touchedMs());
-    if (outcome === status.outOfMemory) {
-      return new RangeError('so many clients at a time do not fit the memory that can be had');
+    if (outcome === hotPath.clockIsEarly) return new ClockError(nowMs, this.#path.touchedMs());
+    if (outcome === hotPath.outOfMemory) {
+      return new RangeError('there is no memory for so many clients at a time');
     }
     return new Error(`the core gave no decision (${outcome})`);
   }
@@ -242,8 +235,8 @@ function randomBytes() {
     return crypto.getRandomValues(new Uint8Array(seedBytes));
   } catch (error) {
     throw new Error(
-      'the first decision draws random bytes, which this runtime refuses here; in a worker, decide inside a handler, ' +
-        'not at module scope (or pass a seed)',
+      'the first decision draws random bytes, which are refused here: in a worker decide inside a handler, not at ' +
+        'module scope (or pass a seed)',
       { cause: error },
     );
   }

@@ -1,5 +1,5 @@
 /**
- * The errors that tierlimit throws beside TypeError and RangeError.
+ * The errors that tierlimit throws, and how they say what is wrong.
  * @module
  */
 
@@ -16,40 +16,55 @@
  * }
  */
 export class PolicyError extends Error {
-  /** @param {readonly PolicyProblem[]} problems at least one */
+  /**
+   * Made by the limiter; of use to others in tests of what they do with it.
+   *
+   * @param {readonly PolicyProblem[]} problems what was found, at least one
+   */
   constructor(problems) {
-    const [first] = problems;
-    const place = first.line === null ? '' : ` (line ${first.line}, column ${first.column})`;
-    super(
-      `policies refused: ${first.path === '' ? '' : `${first.path}: `}${first.message}${place}`,
-    );
+    const [{ code, path, message, line, column }] = problems;
+    const place = line === null ? '' : ` (line ${line}, column ${column})`;
+    super(`policies refused: ${path && `${path}: `}${message}${place}`);
+    /**
+     * Always `'PolicyError'`.
+     * @type {string}
+     */
     this.name = 'PolicyError';
-    /** What the first problem is, in kebab case: `duplicate-member`. */
-    this.code = first.code;
+    /** What the first problem is, in kebab case: `duplicate-member`. `PolicyProblem` lists them. */
+    this.code = code;
     /** Where it is, as a JSON Pointer: `/default/capacity`; empty for the document itself. */
-    this.path = first.path;
+    this.path = path;
     /** Its line in the text, from 1; null when the policies were given as an object. */
-    this.line = first.line;
+    this.line = line;
     /** Its column in the line, from 1, in UTF-16 code units; null when the policies were given as an object. */
-    this.column = first.column;
-    /** Everything that was found. */
+    this.column = column;
+    /** Everything that was found, in the order of the text. */
     this.problems = problems;
   }
 }
 
-/** A clock reading earlier than the client's last decision. Nothing was decided and nothing changed. */
+/**
+ * A clock reading earlier than the client's last decision. Nothing was decided and nothing changed. Only a supplied `now`
+ * without `onClockBackward: 'hold'` leads to it.
+ */
 export class ClockError extends Error {
   /**
-   * @param {number} nowMs the reading
-   * @param {number} touchedMs the reading at the client's last decision
+   * Made by the limiter; of use to others in tests of what they do with it.
+   *
+   * @param {number} nowMs the reading, in milliseconds
+   * @param {number} touchedMs the reading at the client's last decision, in milliseconds
    */
   constructor(nowMs, touchedMs) {
     super(
-      `now() is ${nowMs} ms, earlier than the client's last decision (or, without a bucket, than full buckets were ` +
-        `forgotten) at ${touchedMs} ms; ` +
-        `time must not step back (onClockBackward: 'hold' keeps the highest reading instead)`,
+      `now() is ${nowMs} ms, earlier than the client's last decision (without a bucket: than full buckets were ` +
+        `forgotten) at ${touchedMs} ms; onClockBackward: 'hold' would keep the highest reading`,
     );
+    /**
+     * Always `'ClockError'`.
+     * @type {string}
+     */
     this.name = 'ClockError';
+    /** Always `'clock'`. */
     this.code = 'clock';
     /** The reading, in milliseconds. */
     this.nowMs = nowMs;
@@ -59,24 +74,40 @@ export class ClockError extends Error {
 }
 
 /**
+ * Throws unless an argument is as it should be.
+ * @param {unknown} isSo
+ * @param {string} name
+ * @param {string} rule
+ * @param {unknown} value
+ * @param {ErrorConstructor} [Kind]
+ * @returns {asserts isSo}
+ */
+export function check(isSo, name, rule, value, Kind = TypeError) {
+  if (!isSo) throw new Kind(`${name} must be ${rule}; got ${show(value)}`);
+}
+
+/**
+ * What kind of object a value is: `Map`, `Promise`. By its tag, since what is of another realm (an iframe, a test
+ * runner's context) is no instance of this one's classes.
+ * @param {unknown} value
+ * @returns {string}
+ */
+export const kindOf = (value) => Object.prototype.toString.call(value).slice(8, -1);
+
+/**
  * A value as an error message shows it: short, and told apart from others that print alike.
  * @param {unknown} value
  * @returns {string}
  */
 export function show(value) {
-  switch (typeof value) {
-    case 'string':
-      return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
-    case 'bigint':
-      return `${value}n`;
-    case 'number':
-      return Object.is(value, -0) ? '-0' : String(value);
-    case 'function':
-      return 'a function';
-    case 'object':
-      if (value === null) return 'null';
-      return Array.isArray(value) ? 'an array' : 'an object';
-    default:
-      return String(value);
+  if (typeof value === 'string') {
+    return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
   }
+  if (typeof value === 'function') return 'a function';
+  if (typeof value === 'object' && value !== null) {
+    const kind = kindOf(value);
+    return /^(Object|Array)$/.test(kind) ? `an ${kind.toLowerCase()}` : `a ${kind}`;
+  }
+  if (typeof value === 'bigint') return `${value}n`;
+  return Object.is(value, -0) ? '-0' : String(value);
 }

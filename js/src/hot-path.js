@@ -4,22 +4,24 @@
  * @module
  */
 
-/** @import { Core } from './core.js' */
+/** @import { CoreModule } from './core-types.js' */
 /** @import { Decision } from './types.js' */
 
-export const status = Object.freeze({
-  denied: 0,
-  admitted: 1,
-  clock: -1,
-  invalidTime: -2,
-  invalidCost: -3,
-  notSeeded: -4,
-  noPolicies: -5,
-  outOfMemory: -6,
-});
+/** Statuses: below 0 there is no decision. */
+export const admitted = 1;
+export const clockIsEarly = -1;
+export const outOfMemory = -6;
 
 /** What is done with a client. */
-export const verb = Object.freeze({ allow: 0, check: 1, peek: 2, fingerprint: 3, batch: 4 });
+export const allow = 0;
+export const check = 1;
+export const peek = 2;
+export const fingerprint = 3;
+export const batch = 4;
+
+/** The answer's words that `word` is asked for. */
+export const tierWord = 12;
+export const fingerprintWord = 13;
 
 /** The tier argument of a decision: a tier's number, or one of these. */
 export const asAssigned = -1;
@@ -57,35 +59,26 @@ const lanes = (name, at) => name.charCodeAt(at) | (name.charCodeAt(at + 2) << 16
 const notAscii = 0xff80ff80;
 
 /**
- * What stands for a client's name.
- * @typedef {object} Fingerprint
- * @property {number} a
- * @property {number} b
- * @property {number} c
- */
-
-/**
- * The exports of one core. Its buffers are shared by all of its limiters, so whatever is in them lasts for one call
- * only.
+ * An instance of the module and its exports. The buffers are shared by all of its limiters, so whatever is in them lasts
+ * for one call only.
  */
 export class HotPath {
-  #module;
   #allow;
   #check;
   #peek;
   #fingerprint;
   #batch;
   #text;
-  #beginWith;
+  #begin;
   #buffer;
   #answer;
   #bytes = new Uint8Array(0);
   #doubles = new Float64Array(0);
   #words = new Int32Array(0);
 
-  /** @param {Core} core */
-  constructor({ module }) {
-    this.#module = module;
+  /** @param {CoreModule} module */
+  constructor(module) {
+    this.module = module;
     this.#allow = module._tierlimit_allow;
     this.allowKnown = module._tierlimit_allow_known;
     this.#check = module._tierlimit_check;
@@ -93,14 +86,14 @@ export class HotPath {
     this.#fingerprint = module._tierlimit_fingerprint;
     this.#batch = module._tierlimit_batch;
     this.#text = module._tierlimit_text;
-    this.#beginWith = module._tierlimit_begin;
+    this.#begin = module._tierlimit_begin;
     this.#buffer = module._tierlimit_buffer();
     this.#answer = module._tierlimit_answer();
   }
 
   /**
    * Does what `what` says for the client of that name.
-   * @param {number} what a verb
+   * @param {number} what
    * @param {number} limiter
    * @param {string} name
    * @param {number} tier
@@ -117,11 +110,16 @@ export class HotPath {
     let d = 0;
     let e = 0;
     let f = 0;
+    let from = 0;
     // Of a longer name the beginning goes ahead.
-    const from =
-      length > inWords && length <= 2 * inWords && this.#begin(limiter, name) ? inWords : 0;
-    const rest = length - from;
-    if (rest <= inWords) {
+    for (let rest = length; ; rest = length - from) {
+      if (rest > inWords) {
+        if (length > 2 * inWords) {
+          kind = textGiven;
+          break;
+        }
+        rest = inWords;
+      }
       let even;
       let odd;
       let all = 0;
@@ -188,19 +186,24 @@ export class HotPath {
             f = last;
         }
       }
-      if ((all & notAscii) !== 0) kind = textGiven;
-    } else {
-      kind = textGiven;
+      if ((all & notAscii) !== 0) {
+        kind = textGiven;
+        break;
+      }
+      if (from + rest === length) break;
+      this.#begin(limiter, a, b, c, d, e, f);
+      from = inWords;
+      a = b = c = d = e = f = 0;
     }
     if (kind === textGiven) this.#takeIn(limiter, name);
     switch (what) {
-      case verb.allow:
+      case allow:
         return this.#allow(limiter, kind, a, b, c, d, e, f, tier, cost, nowMs);
-      case verb.check:
+      case check:
         return this.#check(limiter, kind, a, b, c, d, e, f, tier, cost, nowMs);
-      case verb.peek:
+      case peek:
         return this.#peek(limiter, kind, a, b, c, d, e, f, tier, cost, nowMs);
-      case verb.fingerprint:
+      case fingerprint:
         return this.#fingerprint(limiter, kind, a, b, c, d, e, f);
       default:
         return this.#batch(limiter, kind, a, b, c, d, e, f);
@@ -209,7 +212,7 @@ export class HotPath {
 
   /**
    * `ask` to check or peek, for a client by its fingerprint.
-   * @param {number} what a verb
+   * @param {number} what
    * @param {number} limiter
    * @param {number} a
    * @param {number} b
@@ -220,27 +223,23 @@ export class HotPath {
    * @returns {number} a status
    */
   askKnown(what, limiter, a, b, c, tier, cost, nowMs) {
-    const ask = what === verb.check ? this.#check : this.#peek;
+    const ask = what === check ? this.#check : this.#peek;
     return ask(limiter, fingerprintGiven, a, b, c, 0, 0, 0, tier, cost, nowMs);
   }
 
-  /** @returns {Fingerprint} what `ask` for a fingerprint left */
-  fingerprint() {
+  /**
+   * One of the words that the last call left.
+   * @param {number} index
+   */
+  word(index) {
     this.#refresh();
-    const words = this.#words;
-    return { a: words[13], b: words[14], c: words[15] };
+    return this.#words[index];
   }
 
   /** @returns {number} the reading at the client's last decision, after a clock error */
   touchedMs() {
     this.#refresh();
     return this.#doubles[4];
-  }
-
-  /** @returns {number} the number of the tier that the last check or peek judged by; below 0 where it has none */
-  answeredTier() {
-    this.#refresh();
-    return this.#words[12];
   }
 
   /**
@@ -278,9 +277,9 @@ export class HotPath {
    */
   allowMany(limiter, names, tier, cost, nowMs) {
     // Of a batch that broke off, because the caller's stack ran over, some may be left.
-    this.#module._tierlimit_batch_end();
+    this.module._tierlimit_batch_end();
     const outcome = this.#judgeMany(limiter, names, tier, cost, nowMs);
-    this.#module._tierlimit_batch_end();
+    this.module._tierlimit_batch_end();
     return outcome;
   }
 
@@ -294,51 +293,18 @@ export class HotPath {
    */
   #judgeMany(limiter, names, tier, cost, nowMs) {
     for (let i = 0; i < names.length; i += 1) {
-      const outcome = this.ask(verb.batch, limiter, names[i], 0, 0, 0);
+      const outcome = this.ask(batch, limiter, names[i], 0, 0, 0);
       if (outcome < 0) return outcome;
     }
-    const outcome = this.#module._tierlimit_allow_many(limiter, tier, cost, nowMs);
+    const outcome = this.module._tierlimit_allow_many(limiter, tier, cost, nowMs);
     if (outcome < 0) return outcome;
     this.#refresh();
     const start = this.#words[16] >>> 0;
-    const results = new Int32Array(this.#bytes.buffer, start, names.length * 3);
+    const words = new Int32Array(this.#bytes.buffer, start, names.length * 3);
     /** @type {boolean[]} */
-    const admitted = [];
-    for (let i = 0; i < results.length; i += 3) admitted.push(results[i] === status.admitted);
-    return admitted;
-  }
-
-  /**
-   * Hashes the first characters of a name, if they are ASCII.
-   * @param {number} limiter
-   * @param {string} name
-   */
-  #begin(limiter, name) {
-    const even0 = lanes(name, 0);
-    const odd0 = lanes(name, 1);
-    const even1 = lanes(name, 4);
-    const odd1 = lanes(name, 5);
-    const even2 = lanes(name, 8);
-    const odd2 = lanes(name, 9);
-    const even3 = lanes(name, 12);
-    const odd3 = lanes(name, 13);
-    const even4 = lanes(name, 16);
-    const odd4 = lanes(name, 17);
-    const even5 = lanes(name, 20);
-    const odd5 = lanes(name, 21);
-    const all =
-      even0 | odd0 | even1 | odd1 | even2 | odd2 | even3 | odd3 | even4 | odd4 | even5 | odd5;
-    if ((all & notAscii) !== 0) return false;
-    this.#beginWith(
-      limiter,
-      even0 | (odd0 << 8),
-      even1 | (odd1 << 8),
-      even2 | (odd2 << 8),
-      even3 | (odd3 << 8),
-      even4 | (odd4 << 8),
-      even5 | (odd5 << 8),
-    );
-    return true;
+    const results = [];
+    for (let i = 0; i < words.length; i += 3) results.push(words[i] === admitted);
+    return results;
   }
 
   /**
@@ -396,7 +362,7 @@ export class HotPath {
   /** Memory that has grown leaves the views without length. */
   #refresh() {
     if (this.#bytes.length !== 0) return;
-    const { buffer } = this.#module.HEAPU8;
+    const buffer = /** @type {ArrayBuffer} */ (this.module.HEAPU8.buffer);
     this.#doubles = new Float64Array(buffer, this.#answer, 5);
     this.#words = new Int32Array(buffer, this.#answer, 17);
     // The last, for it says that all are there: where the caller's stack runs over in between, they are made anew.

@@ -3,66 +3,54 @@
  * @module
  */
 
+import { checkString } from './arguments.js';
 import { show } from './errors.js';
-import { isGone } from './limiter.js';
 import { policyText } from './policy-text.js';
 import { settings } from './settings.js';
 
-/** @import { Limiter } from './limiter.js' */
-/** @import { LimiterOptions } from './types.js' */
+/** @import { TierLimiter } from './limiter.js' */
+/** @import { TierLimiterOptions } from './types.js' */
 
 /** Carries the major version: what another one keeps there may look different. */
 const registryKey = Symbol.for('tierlimit.isolate.v0');
 
 /**
  * @typedef {object} Entry
- * @property {Limiter} limiter
+ * @property {TierLimiter} limiter
  * @property {string} text The policies that were last given here.
- * @property {Readonly<Record<string, unknown>>} settings
+ * @property {Readonly<Record<string, unknown>>} held The settings.
  * @property {() => boolean} isGone Made beside the limiter: a class can look only into its own instances.
  */
-
-/** @returns {Map<string, Entry>} */
-function registry() {
-  const holder = /** @type {Record<symbol, Map<string, Entry>>} */ (
-    /** @type {unknown} */ (globalThis)
-  );
-  holder[registryKey] ??= new Map();
-  return holder[registryKey];
-}
 
 /**
  * This isolate's limiter of that name, made at first use.
  *
- * @template {Limiter} T
  * @param {string} name
- * @param {LimiterOptions} options
- * @param {(options: LimiterOptions) => T} make
- * @returns {T}
+ * @param {TierLimiterOptions} options
+ * @param {(options: TierLimiterOptions) => Pick<Entry, 'limiter' | 'isGone'>} make
+ * @returns {TierLimiter}
  */
 export function forIsolate(name, options, make) {
-  if (typeof name !== 'string') throw new TypeError(`name must be a string; got ${show(name)}`);
-  const wanted = settings(options);
+  checkString('name', name);
+  /** @type {Readonly<Record<string, unknown>>} */
+  const held = settings(options);
   const { text } = policyText(options.policies);
-  const limiters = registry();
-  const entry = limiters.get(name);
+  const holder = /** @type {Record<symbol, Map<string, Entry>>} */ (
+    /** @type {unknown} */ (globalThis)
+  );
+  const entries = (holder[registryKey] ??= new Map());
+  const entry = entries.get(name);
   if (entry === undefined || entry.isGone()) {
-    const limiter = make(options);
-    limiters.set(name, {
-      limiter,
-      text,
-      settings: wanted,
-      isGone: () => isGone(limiter),
-    });
-    return limiter;
+    const made = make(options);
+    entries.set(name, { ...made, text, held });
+    return made.limiter;
   }
-  for (const [option, value] of Object.entries(wanted)) {
+  for (const [option, value] of Object.entries(held)) {
     const given = /** @type {Record<string, unknown>} */ (/** @type {unknown} */ (options))[option];
-    if (given !== undefined && value !== entry.settings[option]) {
+    if (given !== undefined && value !== entry.held[option]) {
+      const values = option === 'seed' ? '' : `: ${show(entry.held[option])}, not ${show(value)}`;
       throw new RangeError(
-        `the limiter ${show(name)} of this isolate has another ${option}` +
-          (option === 'seed' ? '' : `: ${show(entry.settings[option])}, not ${show(value)}`) +
-          '; only its policies can change',
+        `the limiter ${show(name)} of this isolate has another ${option}${values}; only its policies can change`,
       );
     }
   }
@@ -70,5 +58,5 @@ export function forIsolate(name, options, make) {
     entry.limiter.setPolicies(options.policies);
     entry.text = text;
   }
-  return /** @type {T} */ (entry.limiter);
+  return entry.limiter;
 }

@@ -1,32 +1,34 @@
 /**
- * The limiter, over whichever core it is given.
+ * The limiter, over whichever core its subclasses have.
  * @module
  */
 
-import { checkClient, checkClients, checkCost, checkOptions, checkTier } from './arguments.js';
+/// <reference lib="esnext.disposable" preserve="true" />
+
+import { checkClients, checkCost, checkNames, checkString, checkTier } from './arguments.js';
 import { Client } from './client.js';
 import { Clock, systemNow } from './clock.js';
 import { Decider } from './decider.js';
-import { show } from './errors.js';
+import { check } from './errors.js';
+import * as hotPath from './hot-path.js';
+import { forIsolate } from './isolate.js';
 import { checkPoliciesFit, doesNotFit, fits, policyText, readReport } from './policy-text.js';
 import { settings } from './settings.js';
 
-/** @import { Core } from './core.js' */
-/** @import { CheckOptions, Decision, LimiterOptions, LimiterStats } from './types.js' */
-/** @import { Policies, PolicyReport } from './types.js' */
+/** @import { HotPath } from './hot-path.js' */
+/** @import { CheckOptions, Decision, TierLimiterOptions, TierLimiterStats } from './types.js' */
+/** @import { Policies, PolicyProblem, PolicyReport } from './types.js' */
 
-const owner = 'a TierLimiter';
+/** @internal Under it a subclass has what gives the core of its limiters. */
+export const coreOf = Symbol('core');
 
-/**
- * Whether a limiter has been disposed of, or lost with its core. A limiter of another copy of the package is for that
- * copy to say.
- * @type {(limiter: Limiter) => boolean}
- */
-export let isGone;
+// Some runtimes know no `using`, and have nothing of that name.
+const disposeSymbol = /** @type {typeof Symbol.dispose} */ (Symbol.dispose ?? Symbol('dispose'));
 
 /**
  * Decides for every client whether a request may proceed: a token bucket for each, by tiers whose policies may change
- * while it runs. One limiter keeps the state of one isolate. Nothing is read, drawn or started at construction.
+ * while it runs. One limiter keeps the state of one isolate. It is made synchronously; nothing is read, drawn or started
+ * by making one.
  *
  * @example
  * const limiter = new TierLimiter({
@@ -34,7 +36,7 @@ export let isGone;
  * });
  * limiter.allow('acme'); // true, five times; then false for a second
  */
-export class Limiter {
+export class TierLimiter {
   #core;
   #bound;
   #decider;
@@ -43,32 +45,60 @@ export class Limiter {
   /** @type {PolicyReport} */
   #report;
 
-  static {
-    isGone = (limiter) => limiter.#decider.handle === 0 || Boolean(limiter.#core.module.broken);
+  /**
+   * @internal
+   * @returns {HotPath}
+   */
+  static [coreOf]() {
+    throw new Error('a subclass has the core');
   }
 
   /**
-   * @param {Core} core
-   * @param {LimiterOptions} options
-   * @throws {PolicyError} when the policies are refused
-   * @throws {TypeError | RangeError} when an option is; the message names it and its value
+   * This isolate's limiter of that name, made at first use and kept on globalThis: a module that is evaluated twice (by
+   * a hot reload, or in two bundles) shares its state. A later call with other policies puts them in force. The clock is
+   * that of the first call. After `dispose()` the next call makes a new one.
+   *
+   * @param {string} name any string
+   * @param {TierLimiterOptions} options as for `new TierLimiter`, at every call
+   * @returns {TierLimiter}
+   * @throws {RangeError} at a later call with another maxClients, maxBytes, onFull, strict, sweep or seed
+   * @throws {PolicyError | TypeError | RangeError | Error} as `new TierLimiter`
+   * @example
+   * const limiter = TierLimiter.forIsolate('api', { policies });
    */
-  constructor(core, options) {
-    this.#settings = settings(options);
+  static forIsolate(name, options) {
+    return forIsolate(name, options, () => {
+      const limiter = new this(options);
+      const isGone = () => limiter.#decider.handle === 0 || Boolean(limiter.#core.module.broken);
+      return { limiter, isGone };
+    });
+  }
+
+  /**
+   * A limiter with full buckets, made synchronously in every runtime.
+   *
+   * @param {TierLimiterOptions} options `policies` is required
+   * @throws {PolicyError} when the policies are refused
+   * @throws {TypeError | RangeError} when an option is not as it should be; the message names it and its value
+   * @throws {Error} when the runtime refuses to compile WebAssembly
+   * @example
+   * const limiter = new TierLimiter({ policies, maxClients: 100_000, onFull: 'deny' });
+   */
+  constructor(options) {
+    const held = settings(options);
     const { text, isText } = policyText(options.policies);
-    const { now, onClockBackward, seed } = options;
-    // The runtime's clock is the time of day in some workers, and that may be set back.
-    this.#clock = new Clock(now ?? systemNow, now === undefined || onClockBackward === 'hold');
+    const core = new.target[coreOf]();
+    checkPoliciesFit(core.module, text);
     this.#core = core;
-    checkPoliciesFit(core, text);
-    const { maxClients, maxBytes, onFull, strict, sweep } = this.#settings;
+    this.#settings = held;
+    this.#clock = new Clock(options.now ?? systemNow, held.hold);
     this.#bound = new core.module.TierLimiter(
       text,
-      maxClients,
-      maxBytes,
-      onFull === 'deny',
-      strict,
-      sweep,
+      held.maxClients,
+      held.maxBytes,
+      held.onFull === 'deny',
+      held.strict,
+      held.sweep,
     );
     try {
       this.#report = readReport(this.#bound.report(), isText);
@@ -77,7 +107,7 @@ export class Limiter {
       throw error;
     }
     this.#decider = new Decider(core, this.#bound, this.#clock);
-    if (seed !== undefined) this.#decider.seed(seed);
+    if (options.seed !== undefined) this.#decider.seed(options.seed);
   }
 
   /**
@@ -93,10 +123,10 @@ export class Limiter {
    * if (!limiter.allow('acme', 5, 'pro')) return new Response(null, { status: 429 });
    */
   allow(client, cost = 1, tier = undefined) {
-    if (!(#decider in Object(this)) || this.#decider.ready === 0) Limiter.#prepare(this, 'allow');
-    if (typeof client !== 'string') checkClient(client);
+    if (!(#decider in Object(this)) || this.#decider.ready === 0) TierLimiter.#of(this).prepare();
+    if (typeof client !== 'string') checkString('client', client);
     if (cost !== 1) checkCost(cost);
-    return this.#decider.allow(client, cost, tier, owner);
+    return this.#decider.allow(client, cost, tier);
   }
 
   /**
@@ -113,10 +143,11 @@ export class Limiter {
    * const admitted = limiter.allowMany(['acme', 'globex', 'acme']); // [true, true, true]
    */
   allowMany(clients, cost = 1, tier = undefined) {
-    Limiter.#prepare(this, 'allowMany');
+    const decider = TierLimiter.#of(this);
+    decider.prepare();
     const names = checkClients(clients);
     checkCost(cost);
-    return this.#decider.allowMany(names, cost, tier, owner);
+    return decider.allowMany(names, cost, tier);
   }
 
   /**
@@ -131,7 +162,7 @@ export class Limiter {
    * if (!decision.allowed) console.log(`come back in ${decision.retryAfterMs} ms`);
    */
   check(client, options = undefined) {
-    return Limiter.#decide(this, 'check', client, options);
+    return TierLimiter.#decide(this, hotPath.check, client, options);
   }
 
   /**
@@ -146,7 +177,7 @@ export class Limiter {
    * const { remaining, limit } = limiter.peek('acme');
    */
   peek(client, options = undefined) {
-    return Limiter.#decide(this, 'peek', client, options);
+    return TierLimiter.#decide(this, hotPath.peek, client, options);
   }
 
   /**
@@ -163,9 +194,9 @@ export class Limiter {
    */
   setPolicies(policies) {
     const { text, isText } = policyText(policies);
-    Limiter.#alive(this, 'setPolicies');
-    checkPoliciesFit(this.#core, text);
-    this.#decider.forgetTiers();
+    const decider = TierLimiter.#of(this);
+    checkPoliciesFit(this.#core.module, text);
+    decider.forgetTiers();
     this.#report = readReport(this.#bound.setPolicies(text), isText);
     return this.#report;
   }
@@ -182,12 +213,12 @@ export class Limiter {
    * limiter.setTier('acme', 'pro');
    */
   setTier(client, tier) {
-    Limiter.#alive(this, 'setTier');
-    checkClient(client);
+    const decider = TierLimiter.#of(this);
+    checkString('client', client);
     if (tier !== null) checkTier(tier);
     const length = client.length + (tier?.length ?? 0);
-    if (!fits(this.#core, length)) throw new RangeError(doesNotFit(length));
-    this.#decider.forgetTierNames();
+    if (!fits(this.#core.module, length)) throw new RangeError(doesNotFit(length));
+    decider.forgetTierNames();
     const error = tier === null ? this.#bound.clearTier(client) : this.#bound.setTier(client, tier);
     if (error !== null) throw new RangeError(error.message);
   }
@@ -204,38 +235,46 @@ export class Limiter {
    * client.allow(); // as limiter.allow('acme'), and at a fraction of the time
    */
   client(id, tier = null) {
-    Limiter.#alive(this, 'client');
-    if (typeof id !== 'string') throw new TypeError(`id must be a string; got ${show(id)}`);
+    const decider = TierLimiter.#of(this);
+    checkString('id', id);
     if (tier !== null) checkTier(tier);
-    return new Client(this.#decider, id, tier);
+    return new Client(decider, id, tier);
   }
 
-  /** How many policy documents have been accepted. */
+  /** How many policy documents have been accepted, the first included. */
   get revision() {
-    Limiter.#alive(this, 'revision');
+    TierLimiter.#of(this);
     return this.#report.revision;
   }
 
-  /** What of the document in force was refused and is judged by the default. */
+  /**
+   * Tiers of the document in force that are invalid, and clients of tiers that are not there: the default judges them.
+   * @returns {readonly PolicyProblem[]}
+   */
   get rejected() {
-    Limiter.#alive(this, 'rejected');
+    TierLimiter.#of(this);
     return this.#report.rejected;
   }
 
-  /** What of the document in force is not exactly as written. */
+  /**
+   * What of the document in force is not exactly as written: rates that were rounded.
+   * @returns {readonly PolicyProblem[]}
+   */
   get warnings() {
-    Limiter.#alive(this, 'warnings');
+    TierLimiter.#of(this);
     return this.#report.warnings;
   }
 
   /**
    * What the limiter holds and has done.
-   * @returns {LimiterStats}
+   *
+   * @returns {TierLimiterStats} as it is now; it does not change afterwards
+   * @throws {Error} when the limiter is disposed
    * @example
    * const { buckets, evictions, evictedTokens } = limiter.stats();
    */
   stats() {
-    Limiter.#alive(this, 'stats');
+    TierLimiter.#of(this);
     return {
       ...this.#bound.stats(),
       maxClients: this.#settings.maxClients,
@@ -244,57 +283,58 @@ export class Limiter {
     };
   }
 
-  /** Gives the limiter's memory back. Whatever is asked of it afterwards throws, except to dispose of it again. */
+  /**
+   * Gives the limiter's memory back, which no garbage collector does. Whatever is asked of it afterwards throws, except
+   * to dispose of it again.
+   *
+   * @returns {void}
+   * @example
+   * limiter.dispose();
+   */
   dispose() {
-    if (!(#decider in Object(this))) throw new TypeError(`dispose must be called on ${owner}`);
-    if (this.#decider.handle === 0) return;
-    this.#decider.dispose();
-    this.#bound.delete();
+    if (TierLimiter.#ours(this).handle !== 0) this.#decider.dispose();
   }
 
   /**
-   * @param {Limiter} limiter
-   * @param {'check' | 'peek'} method
+   * The same as `dispose`, for `using`. In a runtime without `Symbol.dispose` it is not there.
+   *
+   * @returns {void}
+   * @example
+   * using limiter = new TierLimiter({ policies });
+   */
+  [disposeSymbol]() {
+    this.dispose();
+  }
+
+  /**
+   * @param {TierLimiter} limiter
+   * @param {number} what
    * @param {string} client
    * @param {CheckOptions | undefined} options
    * @returns {Decision}
    */
-  static #decide(limiter, method, client, options) {
-    Limiter.#prepare(limiter, method);
-    checkClient(client);
-    if (options !== undefined) checkOptions(options);
-    const cost = options?.cost === undefined ? 1 : options.cost;
+  static #decide(limiter, what, client, options) {
+    const decider = TierLimiter.#of(limiter);
+    decider.prepare();
+    checkString('client', client);
+    if (options !== undefined) checkNames(options, ['cost', 'tier']);
+    const { cost = 1, tier } = options ?? {};
     checkCost(cost);
-    return limiter.#decider.decide(method, client, cost, options?.tier, owner);
+    return decider.decide(what, client, cost, tier);
   }
 
   // Static, for what is called on anything else than a limiter (a method pulled off its object) finds no private methods.
 
-  /**
-   * @param {Limiter} limiter
-   * @param {string} method
-   */
-  static #alive(limiter, method) {
-    if (!(#decider in Object(limiter))) throw new TypeError(`${method} must be called on ${owner}`);
-    limiter.#decider.alive(method, owner);
+  /** @param {TierLimiter} limiter */
+  static #ours(limiter) {
+    check(#decider in Object(limiter), 'this', 'a TierLimiter', limiter);
+    return limiter.#decider;
   }
 
-  /**
-   * For a decision.
-   * @param {Limiter} limiter
-   * @param {string} method
-   */
-  static #prepare(limiter, method) {
-    Limiter.#alive(limiter, method);
-    limiter.#decider.prepare(method, owner);
+  /** @param {TierLimiter} limiter not disposed of */
+  static #of(limiter) {
+    const decider = TierLimiter.#ours(limiter);
+    decider.alive();
+    return decider;
   }
-}
-
-// `using limiter = …` where the runtime knows it.
-if (Symbol.dispose !== undefined) {
-  Object.defineProperty(Limiter.prototype, Symbol.dispose, {
-    value: Limiter.prototype.dispose,
-    configurable: true,
-    writable: true,
-  });
 }

@@ -3,9 +3,9 @@
  * @module
  */
 
-import { PolicyError, show } from './errors.js';
+import { PolicyError, check, kindOf, show } from './errors.js';
 
-/** @import { Core } from './core.js' */
+/** @import { CoreModule, CoreReport } from './core-types.js' */
 /** @import { PolicyProblem, PolicyReport } from './types.js' */
 
 /**
@@ -14,13 +14,9 @@ import { PolicyError, show } from './errors.js';
  */
 export function policyText(policies) {
   if (typeof policies === 'string') return { text: policies, isText: true };
-  if (typeof policies !== 'object' || policies === null) {
-    throw new TypeError(`policies must be an object or JSON text; got ${show(policies)}`);
-  }
-  // JSON would make something of these, or nothing: of bytes a list of numbers, of a promise an empty document.
-  if (!kindsOfJson.has(kindOf(policies))) {
-    throw new TypeError(`policies must be a plain object or JSON text; got a ${kindOf(policies)}`);
-  }
+  // JSON would make something of others, or nothing: of bytes a list of numbers, of a promise an empty document.
+  const isPlain = typeof policies === 'object' && policies && isJson(policies);
+  check(isPlain, 'policies', 'a plain object or JSON text', policies);
   let text;
   try {
     text = JSON.stringify(policies, asItIs);
@@ -28,15 +24,18 @@ export function policyText(policies) {
     const why = error instanceof Error ? error.message : show(error);
     throw new TypeError(`policies cannot be written as JSON: ${why}`, { cause: error });
   }
-  if (text === undefined) throw new TypeError('policies cannot be written as JSON');
+  check(text, 'policies', 'what can be written as JSON', text);
   return { text, isText: false };
 }
 
-/** @param {object} value */
-const kindOf = (value) => Object.prototype.toString.call(value).slice(8, -1);
+const jsonKinds = new Set(['Object', 'Array', 'String', 'Number', 'Boolean', 'Null', 'Undefined']);
 
-/** What JSON writes as it is. */
-const kindsOfJson = new Set(['Object', 'Array', 'String', 'Number', 'Boolean']);
+/**
+ * Whether JSON writes a value as it is.
+ * @param {unknown} value
+ */
+const isJson = (value) =>
+  typeof value === 'number' ? Number.isFinite(value) : jsonKinds.has(kindOf(value));
 
 /**
  * Refuses what JSON would silently leave out or write as something else: a map or a promise as an empty object, NaN
@@ -45,65 +44,57 @@ const kindsOfJson = new Set(['Object', 'Array', 'String', 'Number', 'Boolean']);
  * @param {unknown} value
  */
 function asItIs(name, value) {
-  if (typeof value === 'function' || typeof value === 'symbol') {
-    throw new TypeError(`${show(name)} is ${show(value)}; JSON has none`);
-  }
-  if (typeof value === 'object' && value !== null && !kindsOfJson.has(kindOf(value))) {
-    throw new TypeError(`${show(name)} is a ${kindOf(value)}; it must be a plain object`);
-  }
-  if (typeof value === 'number' && !Number.isFinite(value)) {
-    throw new TypeError(`${show(name)} is ${value}; a number must be finite`);
-  }
+  check(isJson(value), show(name), 'a plain object or a finite number', value);
   return value;
 }
 
 /**
  * Whether there is memory for embind's copies of a text: embind does not ask.
- * @param {Core} core
+ * @param {CoreModule} module
  * @param {number} length in code units
  */
-export function fits(core, length) {
+export function fits(module, length) {
   // Two copies of up to three bytes a code unit, and what is small.
   const bytes = length * 7 + 2 ** 16;
-  return bytes < 2 ** 31 && core.module._tierlimit_memory(bytes);
+  return bytes < 2 ** 31 && module._tierlimit_memory(bytes);
 }
 
 /** @param {number} length */
-export const doesNotFit = (length) =>
-  `a text of ${length} code units does not fit the memory that can be had`;
+export const doesNotFit = (length) => `there is no memory for a text of ${length} code units`;
 
 /**
- * @param {Core} core
+ * @param {CoreModule} module
  * @param {string} text
  */
-export function checkPoliciesFit(core, { length }) {
-  if (fits(core, length)) return;
+export function checkPoliciesFit(module, { length }) {
+  if (fits(module, length)) return;
   const message = doesNotFit(length);
   throw new PolicyError([{ path: '', code: 'out-of-memory', message, line: null, column: null }]);
 }
 
 /**
- * @param {import('./core.js').RawReport} raw
+ * @param {CoreReport} raw
  * @param {boolean} isText whether lines and columns mean something to the caller
  * @returns {PolicyReport}
  */
-export function readReport(raw, isText) {
-  const problems = (/** @type {PolicyProblem[]} */ list) =>
+export function readReport({ revision, errors, rejected, warnings }, isText) {
+  /** @type {(list: readonly import('./core-types.js').CoreProblem[]) => readonly PolicyProblem[]} */
+  const problems = (list) =>
     Object.freeze(
       list.map(({ path, code, message, line, column }) =>
         Object.freeze({
           path,
           code,
           message,
-          line: isText && line ? line : null,
-          column: isText && column ? column : null,
+          line: (isText && line) || null,
+          column: (isText && column) || null,
         }),
       ),
     );
-  if (raw.errors.length > 0) throw new PolicyError(problems(raw.errors));
+  if (errors.length > 0) throw new PolicyError(problems(errors));
   return Object.freeze({
-    revision: raw.revision,
-    rejected: problems(raw.rejected),
-    warnings: problems(raw.warnings),
+    revision,
+    rejected: problems(rejected),
+    warnings: problems(warnings),
   });
 }

@@ -3,95 +3,53 @@
  * @module
  */
 
-import { show } from './errors.js';
+import { checkNames, checkWhole } from './arguments.js';
+import { check, show } from './errors.js';
 
-/** @import { LimiterOptions } from './types.js' */
+/** @import { TierLimiterOptions } from './types.js' */
 
-const defaults = Object.freeze({
-  maxClients: 262_144,
-  maxBytes: 48 * 2 ** 20,
-  onFull: 'evict',
-  strict: false,
-  sweep: true,
-});
+const names = [
+  ...['policies', 'now', 'onClockBackward', 'maxClients', 'maxBytes'],
+  ...['onFull', 'strict', 'sweep', 'seed'],
+];
 
-const optionNames = new Set([
-  'policies',
-  'now',
-  'onClockBackward',
-  'seed',
-  ...Object.keys(defaults),
-]);
-
-const largestMaxClients = 2 ** 27;
-const largestMaxBytes = 2 ** 32;
 export const seedBytes = 16;
 
 /**
- * All options checked; returned are those that hold for the limiter's lifetime, with their defaults.
- * @param {LimiterOptions} options
+ * All options but the policies, checked; returned is what holds for the limiter's lifetime.
+ * @param {TierLimiterOptions} options
  */
 export function settings(options) {
-  if (typeof options !== 'object' || options === null) {
-    throw new TypeError(`options must be an object such as { policies }; got ${show(options)}`);
-  }
-  for (const name of Object.keys(options)) {
-    if (!optionNames.has(name)) throw new TypeError(`there is no option ${show(name)}`);
-  }
-  const {
-    now,
-    onClockBackward,
-    onFull = defaults.onFull,
-    strict = defaults.strict,
-    sweep = defaults.sweep,
-    seed,
-  } = options;
-  if (now !== undefined && typeof now !== 'function') {
-    throw new TypeError(`now must be a function that returns milliseconds; got ${show(now)}`);
-  }
-  if (onClockBackward !== undefined && onClockBackward !== 'throw' && onClockBackward !== 'hold') {
-    throw new TypeError(`onClockBackward must be 'throw' or 'hold'; got ${show(onClockBackward)}`);
-  }
-  if (onFull !== 'evict' && onFull !== 'deny') {
-    throw new TypeError(`onFull must be 'evict' or 'deny'; got ${show(onFull)}`);
-  }
-  for (const [name, value] of Object.entries({ strict, sweep })) {
-    if (typeof value !== 'boolean')
-      throw new TypeError(`${name} must be a boolean; got ${show(value)}`);
-  }
+  checkNames(options, names);
+  const given = /** @type {Record<string, any>} */ (options);
+  /** @type {(name: string, fallback: number, least: number, most: number) => number} */
+  const whole = (name, fallback, least, most) => {
+    const { [name]: value = fallback } = given;
+    checkWhole(name, value, least, most);
+    return value;
+  };
+  /** @type {<T>(name: string, fallback: T, other: T) => T} */
+  const choice = (name, fallback, other) => {
+    const { [name]: value = fallback } = given;
+    const isOne = value === fallback || value === other;
+    check(isOne, name, `${show(fallback)} or ${show(other)}`, value);
+    return value;
+  };
+  const { now, seed } = options;
+  const isClock = now === undefined || typeof now === 'function';
+  check(isClock, 'now', 'a function that returns milliseconds', now);
   if (seed !== undefined) {
-    if (!(seed instanceof Uint8Array))
-      throw new TypeError(`seed must be a Uint8Array; got ${show(seed)}`);
-    if (seed.length !== seedBytes) {
-      throw new RangeError(`seed must be ${seedBytes} bytes; got ${seed.length}`);
-    }
+    check(seed instanceof Uint8Array, 'seed', 'a Uint8Array', seed);
+    check(seed.length === seedBytes, 'seed', `of ${seedBytes} bytes`, seed.length, RangeError);
   }
   return Object.freeze({
-    maxClients: whole('maxClients', options.maxClients, defaults.maxClients, 8, largestMaxClients),
-    maxBytes: whole('maxBytes', options.maxBytes, defaults.maxBytes, 1024, largestMaxBytes),
-    onFull,
-    strict,
-    sweep,
+    // The runtime's clock is the time of day in some workers, and that may be set back.
+    hold: choice('onClockBackward', 'throw', 'hold') === 'hold' || now === undefined,
+    maxClients: whole('maxClients', 262_144, 8, 2 ** 27),
+    maxBytes: whole('maxBytes', 48 * 2 ** 20, 1024, 2 ** 32),
+    onFull: choice('onFull', 'evict', 'deny'),
+    strict: choice('strict', false, true),
+    sweep: choice('sweep', true, false),
     seed: seed?.join(),
   });
-}
-
-/**
- * @param {string} name
- * @param {unknown} value
- * @param {number} fallback
- * @param {number} least
- * @param {number} most
- * @returns {number}
- */
-function whole(name, value, fallback, least, most) {
-  if (value === undefined) return fallback;
-  if (typeof value !== 'number')
-    throw new TypeError(`${name} must be a number; got ${show(value)}`);
-  if (!Number.isInteger(value) || value < least || value > most) {
-    throw new RangeError(
-      `${name} must be a whole number from ${least} to ${most}; got ${show(value)}`,
-    );
-  }
-  return value;
 }

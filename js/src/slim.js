@@ -4,53 +4,51 @@
  */
 
 import { coreFrom } from './core.js';
-import { forIsolate } from './isolate.js';
-import { Limiter } from './limiter.js';
+import { TierLimiter as Limiter, coreOf } from './limiter.js';
 
 export { ClockError, PolicyError } from './errors.js';
 
-/** @import { LimiterOptions } from './types.js' */
 /**
  * What `tierlimit` exports under the name TierLimiter, over another module.
  *
- * @typedef {{
- *   new (options: LimiterOptions): Limiter,
- *   prototype: Limiter,
- *   forIsolate(name: string, options: LimiterOptions): Limiter,
- * }} LimiterClass
+ * @typedef {typeof import('./limiter.js').TierLimiter} LimiterClass
  */
 
 /**
- * The limiter over a module that is given.
+ * @typedef {import('./client.js').Client} Client
+ * @typedef {import('./types.js').CheckOptions} CheckOptions
+ * @typedef {import('./types.js').ClientCheckOptions} ClientCheckOptions
+ * @typedef {import('./types.js').Decision} Decision
+ * @typedef {import('./types.js').Policies} Policies
+ * @typedef {import('./types.js').Policy} Policy
+ * @typedef {import('./types.js').PolicyProblem} PolicyProblem
+ * @typedef {import('./types.js').PolicyReport} PolicyReport
+ * @typedef {import('./types.js').TierLimiterOptions} TierLimiterOptions
+ * @typedef {import('./types.js').TierLimiterStats} TierLimiterStats
+ */
+
+/**
+ * The limiter over a module that is given. Each call makes an instance of it, which all limiters of the class share.
  *
- * @param {WebAssembly.Module | ArrayBuffer | ArrayBufferView} module `tierlimit/core.wasm`, compiled; or its bytes where
- *   compiling is allowed
+ * @param {object} module a WebAssembly.Module: `tierlimit/core.wasm`, compiled; or its bytes, as an ArrayBuffer or a view
+ *   of one, where compiling is allowed
  * @returns {{ TierLimiter: LimiterClass }}
- * @throws {TypeError} for anything else; a Response or a promise is to be compiled first
- *   (`await WebAssembly.compileStreaming(fetch(url))`)
+ * @throws {TypeError} for anything else, and for the module of another build than this copy of the package; a Response or
+ *   a promise is to be compiled first (`await WebAssembly.compileStreaming(fetch(url))`)
+ * @throws {Error} for bytes where compiling is forbidden
  * @example
- * import module from 'tierlimit/core.wasm';
+ * import module from 'tierlimit/core.wasm'; // where the runtime or bundler makes a WebAssembly.Module of it
+ * import { withModule } from 'tierlimit/slim';
+ *
  * const { TierLimiter } = withModule(module);
  */
 export function withModule(module) {
   let core = coreFrom(module);
 
-  /** @inheritdoc */
   class TierLimiter extends Limiter {
-    /** @param {LimiterOptions} options */
-    constructor(options) {
+    static [coreOf]() {
       if (core.module.broken) core = coreFrom(module);
-      super(core, options);
-    }
-
-    /**
-     * This isolate's limiter of that name, made at first use.
-     * @param {string} name
-     * @param {LimiterOptions} options
-     * @returns {TierLimiter}
-     */
-    static forIsolate(name, options) {
-      return forIsolate(name, options, (first) => new this(first));
+      return core;
     }
   }
 

@@ -75,7 +75,7 @@
  */
 
 /**
- * @typedef {object} LimiterOptions
+ * @typedef {object} TierLimiterOptions
  * @property {Policies | string} policies The policy document, as an object or as JSON text.
  * @property {() => number} [now] A monotonic clock in milliseconds. Default: the runtime's own, held so that it never
  *   steps back.
@@ -97,7 +97,7 @@
  */
 
 /**
- * @typedef {object} LimiterStats
+ * @typedef {object} TierLimiterStats
  * @property {number} buckets Buckets remembered.
  * @property {number} maxClients The bound on them.
  * @property {number} bytes Memory that they take.

@@ -11,7 +11,7 @@ import { freshNames, newNames, usual } from '../bench/names.js';
 import { limitHere } from './support/build.js';
 import { instrumented } from './support/instrumented.js';
 
-/** @import { LimiterOptions, Policy } from '../../js/src/types.js' */
+/** @import { TierLimiterOptions, Policy } from '../../js/src/types.js' */
 /** @import { Counts } from './support/instrumented.js' */
 
 /**
@@ -40,7 +40,7 @@ const otherCompilers = 0.25;
 
 const module = await instrumented();
 
-/** @param {Partial<LimiterOptions> & { limit?: Policy }} [options] */
+/** @param {Partial<TierLimiterOptions> & { limit?: Policy }} [options] */
 function make({ limit = { capacity: 1000, refillPerSecond: 1 }, ...options } = {}) {
   if (module === null) throw new Error('nothing counts');
   const clock = { ms: 0 };

@@ -18,7 +18,7 @@ const values = {
   bigint: [5n, '5n'],
   symbol: [Symbol('s'), 'Symbol(s)'],
   function: [() => 5, 'a function'],
-  date: [new Date(5), 'an object'],
+  date: [new Date(5), 'a Date'],
   number: [5, '5'],
   negative: [-1, '-1'],
   zero: [0, '0'],

@@ -299,7 +299,7 @@ test('forIsolate and slim have handles as well', () => {
     assert.equal(again.client('acme').check().remaining, 1);
     assert.deepEqual([client.allow(), client.allow(), again.allow('acme')], [true, false, false]);
     again.dispose();
-    assert.throws(() => client.allow(), /allow .* disposed/);
+    assert.throws(() => client.allow(), /is disposed/);
     assert.equal(Class.forIsolate(name, options).client('acme').check().remaining, 2);
   }
 });
@@ -329,7 +329,7 @@ test('at module scope a handle is made; it decides inside a handler', async () =
   `);
   assert.equal(stderr, '');
   const refused =
-    'the first decision draws random bytes, which this runtime refuses here; in a worker, decide inside a handler, ' +
+    'the first decision draws random bytes, which are refused here: in a worker decide inside a handler, ' +
     'not at module scope (or pass a seed) / refused at module scope\n';
   assert.equal(stdout, `${refused.repeat(3)}0 0\nother 8 null\npro 7 7 4\n`);
 });
@@ -483,7 +483,7 @@ test('a disposed limiter says so to its handles, which keep their names', () => 
       for (const argument of [undefined, 'bad']) {
         assert.throws(() => client[verb](argument), {
           name: 'Error',
-          message: `${verb} was called on a client of a TierLimiter that is disposed`,
+          message: 'the TierLimiter is disposed',
         });
       }
     }
@@ -492,7 +492,7 @@ test('a disposed limiter says so to its handles, which keep their names', () => 
   assert.deepEqual([used.tier, unused.tier], ['pro', null]);
   assert.throws(() => limiter.client('acme'), {
     name: 'Error',
-    message: 'client was called on a TierLimiter that is disposed',
+    message: 'the TierLimiter is disposed',
   });
   assert.equal(next.peek('acme').remaining, 2);
 });
@@ -511,7 +511,7 @@ test('a clock or an option that disposes of the limiter while a handle asks', ()
       if (used) client.allow();
       end = () => limiter.dispose();
       assert.throws(() => client[verb](), { name: 'Error', message: /disposed/ });
-      assert.throws(() => client[verb](), new RegExp(`${verb} was called on .* disposed`));
+      assert.throws(() => client[verb](), /is disposed/);
     }
   }
   for (const verb of ['check', 'peek']) {
@@ -523,7 +523,7 @@ test('a clock or an option that disposes of the limiter while a handle asks', ()
         return 1;
       },
     };
-    assert.throws(() => client[verb](options), new RegExp(`${verb} was called on .* disposed`));
+    assert.throws(() => client[verb](options), /is disposed/);
   }
 });
 
@@ -564,23 +564,23 @@ test('a method that is pulled off its handle says so', () => {
     Object.create(client),
     new Proxy(client, {}),
   ]) {
-    for (const [name, method] of [
+    for (const [, method] of [
       ...verbs.map((verb) => [verb, client[verb]]),
       ['id', getter('id')],
       ['tier', getter('tier')],
     ]) {
       assert.throws(() => method.call(receiver), {
         name: 'TypeError',
-        message: `${name} must be called on a client of a TierLimiter`,
+        message: /^this must be a client of a TierLimiter; got /,
       });
     }
     assert.throws(() => limiter.client.call(receiver === limiter ? client : receiver, 'c'), {
       name: 'TypeError',
-      message: 'client must be called on a TierLimiter',
+      message: /^this must be a TierLimiter; got /,
     });
   }
   const { allow } = client;
-  assert.throws(() => allow(), /allow must be called on a client/);
+  assert.throws(() => allow(), /: this must be a client of a TierLimiter; got undefined$/);
   assert.equal(limiter.stats().buckets, 0);
   assert.equal(Reflect.apply(allow, client, []), true);
 });

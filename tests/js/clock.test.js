@@ -230,7 +230,7 @@ test('a clock that asks the limiter itself gets an answer, and so does who asked
       now: () => doomed.dispose() ?? 0,
       seed,
     });
-    assert.throws(() => doomed[verb]('c'), { message: new RegExp(`${verb} .* disposed`) });
+    assert.throws(() => doomed[verb]('c'), { message: /is disposed/ });
   }
   assert.equal(limiter.peek('e').remaining, 9);
 });

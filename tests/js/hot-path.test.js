@@ -5,7 +5,8 @@ import { test } from 'node:test';
 
 import { createModule } from 'tierlimit/module';
 
-import { Core, instantiate } from '../../js/src/core.js';
+import { instantiate } from '../../js/src/core.js';
+import { HotPath } from '../../js/src/hot-path.js';
 import { Random } from '../model/random.js';
 import { clocked, only } from './support/limiter.js';
 import { coreWithin } from './support/memory.js';
@@ -731,7 +732,8 @@ test('a batch that does not fit the memory is gone, and nobody is charged', () =
 });
 
 test('the wrapper begins its batch anew, whatever is left of another', () => {
-  const { module: own, hotPath } = new Core(createModule());
+  const hotPath = new HotPath(createModule());
+  const own = hotPath.module;
   const limiter = made(only(1, 0), { on: own });
   batch(limiter, inWords('left'), own);
   batch(limiter, inWords('over'), own);
@@ -908,7 +910,8 @@ test('buffers stay where they are and what they hold while memory grows', () => 
 });
 
 test('embind, the wrapper and the exports are about the same clients', () => {
-  const { module: own, hotPath } = new Core(createModule());
+  const hotPath = new HotPath(createModule());
+  const own = hotPath.module;
   const limiter = made(only(4, 0), { on: own });
   const { limiter: wrapped } = clocked(only(3, 0));
   const allowing = 0;

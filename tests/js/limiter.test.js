@@ -153,7 +153,7 @@ test('options that do something as they are read: the decision is made of what h
       );
       assert.equal(ask('f', () => limiter.setPolicies(only(3, 0))).fallback, 'unknown-tier');
       assert.throws(() => ask('g', () => limiter.dispose()), {
-        message: `${method} was called on a TierLimiter that is disposed`,
+        message: 'the TierLimiter is disposed',
       });
     }
   }

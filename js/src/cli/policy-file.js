@@ -5,7 +5,7 @@ import { PolicyError, TierLimiter } from '../index.js';
 import { FileError } from './errors.js';
 import { displayName, printable } from './text.js';
 
-/** @import { LimiterOptions, PolicyProblem } from '../types.js' */
+/** @import { TierLimiterOptions, PolicyProblem } from '../types.js' */
 
 /** A document is decoded, parsed and copied whole, so it has to fit into memory several times. */
 const MAX_POLICY_MIB = 64;
@@ -43,7 +43,7 @@ export async function readPolicies(path) {
  * Makes a limiter of the document, or says why that is refused.
  *
  * @param {Buffer} bytes
- * @param {Omit<LimiterOptions, 'policies'>} options
+ * @param {Omit<TierLimiterOptions, 'policies'>} options
  * @returns {Verdict}
  */
 export function loadPolicies(bytes, options) {

@@ -5,13 +5,14 @@
 
 import { compiled } from '#core';
 
-import { Core, instantiate } from '../core.js';
+import { instantiate } from '../core.js';
+import { HotPath } from '../hot-path.js';
 
-/** @type {Core | undefined} */
+/** @type {HotPath | undefined} */
 let core;
 
-/** @returns {Core} */
+/** @returns {HotPath} */
 export function sharedCore() {
-  if (core === undefined || core.module.broken) core = new Core(instantiate(compiled()));
+  if (core === undefined || core.module.broken) core = new HotPath(instantiate(compiled()));
   return core;
 }

@@ -11,7 +11,7 @@ import { TierLimiter } from 'tierlimit';
 import { collectGarbage } from '../../bench/garbage.js';
 import { freshNames } from '../../bench/names.js';
 
-/** @import { LimiterOptions, Policy } from '../../../js/src/types.js' */
+/** @import { TierLimiterOptions, Policy } from '../../../js/src/types.js' */
 
 const calls = 1_000_000;
 /** Calls that allocate by design are fewer, for all of it has to fit the young generation. */
@@ -80,7 +80,7 @@ const names = (shape = {}) =>
 const plenty = { capacity: 1e9, refillPerSecond: 1 };
 const hardlyAny = { capacity: 1, refillPerSecond: 0.001 };
 
-/** @param {Partial<LimiterOptions> & { limit?: Policy }} [options] */
+/** @param {Partial<TierLimiterOptions> & { limit?: Policy }} [options] */
 const make = ({ limit = plenty, ...options } = {}) =>
   new TierLimiter({
     policies: { default: limit, tiers: { pro: plenty } },

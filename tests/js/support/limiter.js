@@ -56,5 +56,5 @@ export const notStrings = [
   [() => 'a', 'a function'],
   [{}, 'an object'],
   [['a'], 'an array'],
-  [new String('a'), 'an object'],
+  [new String('a'), 'a String'],
 ];
