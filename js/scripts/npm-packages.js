@@ -8,12 +8,15 @@ import { StepError, step } from './step.js';
 /** What tierlimit is measured against is installed for that alone. */
 export const benchFolder = 'tests/bench';
 
+/** Next.js is larger than everything else together, and installed for `npm run test:next` alone. */
+export const nextFolder = 'tests/runtime/next';
+
 /** The folders of packages that only tests use: every other one under tests/ with a lock file. */
 export const testPackageFolders = () =>
   filesIn('tests')
     .filter((path) => path.endsWith('/package-lock.json'))
     .map((path) => path.slice(0, -'/package-lock.json'.length))
-    .filter((path) => path !== benchFolder);
+    .filter((path) => path !== benchFolder && path !== nextFolder);
 
 /**
  * Installs the packages of a folder that holds a package-lock.json.
