@@ -113,6 +113,9 @@ export default create;
 /** The bytes of core.wasm. */
 export function bytes() {
   const { length } = text;
+  if (length !== ${module.length}) {
+    throw new Error('the script that has tierlimit in it is UTF-8 and was read in another charset: send charset=utf-8');
+  }
   const words = new Uint32Array(Math.ceil(length / 4));
   const bytes = new Uint8Array(words.buffer, 0, length);
   if (globalThis.Buffer === undefined) {
