@@ -55,6 +55,11 @@ export default [
     languageOptions: { ecmaVersion: 2025, globals: { Bun: 'readonly', Deno: 'readonly' } },
   },
   {
+    name: 'the page of an example',
+    files: ['js/examples/browser/page.js'],
+    languageOptions: { globals: globals.browser },
+  },
+  {
     name: 'tests of what a terminal is sent',
     files: ['tests/**/*.js'],
     rules: { 'no-control-regex': 'off' },
