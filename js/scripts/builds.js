@@ -12,6 +12,7 @@ import {
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 
+import { tidyDeclarations } from './declarations.js';
 import { findEmscripten } from './emscripten.js';
 import { at, digest, root } from './project.js';
 import { run } from './run.js';
@@ -57,10 +58,14 @@ export async function buildTypes() {
       const args = ['--pretty', 'false', '--project', at(project)];
       const { status, output } = await run(at(compiler), args);
       if (status !== 0) throw new StepError(`The declarations cannot be made:\n${output}`);
+      tidyDeclarations(at('js/dist/types'), ['index.d.ts', 'slim.d.ts', 'module.d.ts']);
     },
     {
       digest: digest(
-        ['js/src', 'js/tsconfig.json', project, 'tests/tools/wasm.d.ts', 'package-lock.json'],
+        [
+          ...['js/src', 'js/tsconfig.json', project, 'js/scripts/declarations.js'],
+          ...['tests/tools/wasm.d.ts', 'package-lock.json'],
+        ],
         version,
       ),
       results: ['js/dist/types/index.d.ts'],

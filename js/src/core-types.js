@@ -19,7 +19,13 @@
 /**
  * Why there is no decision: nothing was decided and nothing changed.
  *
- * @typedef {CoreProblem & { value: number | null }} CoreDecisionProblem
+ * @typedef {object} CoreDecisionProblem
+ * @property {string} code `invalid-cost`, `invalid-time`, `clock`, `not-seeded` or `no-policies`.
+ * @property {string} message One sentence that names the value and the rule.
+ * @property {string} path Empty: it is about no document.
+ * @property {number} line 0: it is about no document.
+ * @property {number} column 0: it is about no document.
+ * @property {number | null} value The number that breaks the rule; null when there is none.
  */
 
 /**

@@ -22,8 +22,11 @@ import { settings } from './settings.js';
 /** @internal Under it a subclass has what gives the core of its limiters. */
 export const coreOf = Symbol('core');
 
-// Some runtimes know no `using`, and have nothing of that name.
-const disposeSymbol = /** @type {typeof Symbol.dispose} */ (Symbol.dispose ?? Symbol('dispose'));
+/**
+ * Some runtimes know no `using`, and have nothing of that name.
+ * @type {typeof Symbol.dispose}
+ */
+const disposeSymbol = Symbol.dispose ?? Symbol('dispose');
 
 /**
  * Decides for every client whether a request may proceed: a token bucket for each, by tiers whose policies may change

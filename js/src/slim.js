@@ -23,6 +23,7 @@ export { ClockError, PolicyError } from './errors.js';
  * @typedef {import('./types.js').Policy} Policy
  * @typedef {import('./types.js').PolicyProblem} PolicyProblem
  * @typedef {import('./types.js').PolicyReport} PolicyReport
+ * @typedef {import('./types.js').Refill} Refill
  * @typedef {import('./types.js').TierLimiterOptions} TierLimiterOptions
  * @typedef {import('./types.js').TierLimiterStats} TierLimiterStats
  */
