@@ -64,6 +64,11 @@ export class Program {
     });
   }
 
+  /** What it has written so far. */
+  get output() {
+    return this.#output;
+  }
+
   #tell() {
     for (const listener of this.#listeners) listener();
   }

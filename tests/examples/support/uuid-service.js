@@ -65,8 +65,8 @@ export function testUuidService(name, { onAnyPort, env, skip = false, loading })
     const [file, ...args] = onAnyPort(command);
     const program = new Program(file, args, { cwd: project.folder, env });
     t.after(() => program.stop());
-    const [url] = await program.says(/http:\/\/127\.0\.0\.1:\d+\/uuid/);
-    return { program, project, url };
+    const [address] = await program.says(/http:\/\/127\.0\.0\.1:\d+/);
+    return { program, project, url: new URL('/uuid', address).href };
   }
 
   test(`${name}: two tiers, told apart by their keys`, { skip }, async (t) => {

@@ -1,0 +1,2 @@
+// Bundled twice, for one isolate.
+export { TierLimiter } from 'tierlimit';

@@ -1,0 +1,5 @@
+import { policies, requests } from './requests.js';
+// Behind what counts its instances.
+import { TierLimiter } from 'tierlimit';
+
+export default requests(() => TierLimiter.forIsolate('requests', { policies }));

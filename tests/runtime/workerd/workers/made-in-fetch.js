@@ -1,0 +1,10 @@
+import { policies, requests } from './requests.js';
+// Behind what counts its instances.
+import { TierLimiter } from 'tierlimit';
+
+let limiter;
+
+export default requests(() => {
+  limiter ??= new TierLimiter({ policies });
+  return limiter;
+});
