@@ -1,20 +1,14 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
-import { after } from 'node:test';
 
-import { deno, denoEnvironment } from '../runtime/deno/binary.js';
+import { deno } from '../runtime/deno/binary.js';
+import { environment } from './support/environment.js';
 import { ask, testUuidService } from './support/uuid-service.js';
-
-const cache = mkdtempSync(join(tmpdir(), 'tierlimit-deno-'));
-after(() => rmSync(cache, { recursive: true, force: true }));
 
 testUuidService('deno', {
   onAnyPort: (command) => [...command, '0'],
   env: {
-    ...denoEnvironment(cache),
-    PATH: `${dirname(deno.path)}${delimiter}${process.env.PATH}`,
+    ...environment(deno.path),
+    DENO_NO_UPDATE_CHECK: '1',
     // In place of the dialogue in which a permission that is missing could be given.
     DENO_NO_PROMPT: '1',
   },

@@ -46,7 +46,7 @@ const document = (tiers) => JSON.stringify({ default: { capacity: 1, refillPerSe
  * @param {string} name of its folder
  * @param {object} options
  * @param {(command: string[]) => string[]} options.onAnyPort the command that starts it, with a port of 0
- * @param {Record<string, string | undefined>} [options.env]
+ * @param {Record<string, string | undefined>} options.env in which its commands are run
  * @param {string | false} [options.skip] why they are left out
  * @param {(service: { program: Program, project: Project, url: string }) => Loading | Promise<Loading>} options.loading
  */
@@ -54,7 +54,7 @@ export function testUuidService(name, { onAnyPort, env, skip = false, loading })
   /** @type {Awaited<ReturnType<typeof exampleProject>>} */
   let example;
   before(async () => {
-    if (!skip) example = await exampleProject(name);
+    if (!skip) example = await exampleProject(name, { env });
   });
   after(() => example?.project.remove());
 
@@ -65,8 +65,8 @@ export function testUuidService(name, { onAnyPort, env, skip = false, loading })
     const [file, ...args] = onAnyPort(command);
     const program = new Program(file, args, { cwd: project.folder, env });
     t.after(() => program.stop());
-    const [address] = await program.says(/http:\/\/127\.0\.0\.1:\d+/);
-    return { program, project, url: new URL('/uuid', address).href };
+    const [url] = await program.says(/http:\/\/127\.0\.0\.1:\d+\/uuid/);
+    return { program, project, url };
   }
 
   test(`${name}: two tiers, told apart by their keys`, { skip }, async (t) => {

@@ -7,9 +7,3 @@ export const deno = binaryOf({
   prefix: `@deno/${machine}`,
   program: 'deno',
 });
-
-/**
- * What Deno is told by its environment: its cache is a folder of the test's, it looks for no newer Deno.
- * @param {string} cache
- */
-export const denoEnvironment = (cache) => ({ DENO_DIR: cache, DENO_NO_UPDATE_CHECK: '1' });

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import { conclude, outcomesIn, saying } from '../../contract/outcome.js';
 import { makeProject } from '../../package/support/project.js';
 import { firstExample, sameOutput } from '../../package/support/readme.js';
-import { deno, denoEnvironment } from './binary.js';
+import { deno } from './binary.js';
 
 const program = `
   import { contract } from './contract.js';
@@ -47,7 +47,7 @@ after(() => project?.remove());
 /** @param {...string} args */
 const run = (...args) =>
   project.run(deno.path, ['run', '--no-prompt', '--cached-only', ...args], {
-    env: denoEnvironment(project.at('.deno')),
+    env: { DENO_DIR: project.at('.deno'), DENO_NO_UPDATE_CHECK: '1' },
   });
 
 for (const [runtime, args] of [
