@@ -26,7 +26,10 @@ function tidied(text) {
   });
   return rest
     .replace(/^export type (\w+)\b/gm, (start, name) => (descriptions.get(name) ?? '') + start)
-    .replace(/^export type (\w+) = import\('([^']+)'\)\.\1;$/gm, "export type { $1 } from '$2';");
+    .replace(
+      /^export type (\w+) = import\('([^']+)'\)\.\1;$/gm,
+      "import type { $1 } from '$2';\nexport type { $1 };",
+    );
 }
 
 /**

@@ -82,7 +82,7 @@ export class Client {
   /**
    * Like `allow`, with the whole answer. It spends, too.
    *
-   * @param {ClientCheckOptions} [options]
+   * @param {ClientCheckOptions} [options] `cost` in tokens; default 1
    * @returns {Decision}
    * @throws {ClockError | TypeError | RangeError | Error} as `allow`
    * @example
@@ -95,7 +95,7 @@ export class Client {
   /**
    * Whether `check` would admit the cost now. Nothing is spent and nothing is stored.
    *
-   * @param {ClientCheckOptions} [options]
+   * @param {ClientCheckOptions} [options] `cost` in tokens; default 1
    * @returns {Decision}
    * @throws {ClockError | TypeError | RangeError | Error} as `allow`
    * @example

@@ -25,10 +25,6 @@ export class PolicyError extends Error {
     const [{ code, path, message, line, column }] = problems;
     const place = line === null ? '' : ` (line ${line}, column ${column})`;
     super(`policies refused: ${path && `${path}: `}${message}${place}`);
-    /**
-     * Always `'PolicyError'`.
-     * @type {string}
-     */
     this.name = 'PolicyError';
     /** What the first problem is, in kebab case: `duplicate-member`. `PolicyProblem` lists them. */
     this.code = code;
@@ -59,10 +55,6 @@ export class ClockError extends Error {
       `now() is ${nowMs} ms, earlier than the client's last decision (without a bucket: than full buckets were ` +
         `forgotten) at ${touchedMs} ms; onClockBackward: 'hold' would keep the highest reading`,
     );
-    /**
-     * Always `'ClockError'`.
-     * @type {string}
-     */
     this.name = 'ClockError';
     /** Always `'clock'`. */
     this.code = 'clock';

@@ -114,14 +114,15 @@ export class TierLimiter {
   }
 
   /**
-   * Whether the client may spend `cost` tokens now. They are spent if so.
+   * Whether the client may spend `cost` tokens now. They are spent if so; a denied request is charged nothing.
    *
    * @param {string} client any string; different strings are different clients
    * @param {number} [cost] whole tokens, from 1 to 2^53-1; default 1
    * @param {string | null} [tier] the tier for this call alone; by default the client's own
    * @returns {boolean}
    * @throws {ClockError} when the clock reads earlier than at the client's last decision
-   * @throws {TypeError | RangeError} when an argument is not as it should be
+   * @throws {TypeError | RangeError} when an argument is not as it should be, or what `now` returns is not
+   * @throws {Error} when the limiter is disposed, or the first decision is made where random bytes are refused
    * @example
    * if (!limiter.allow('acme', 5, 'pro')) return new Response(null, { status: 429 });
    */
@@ -136,8 +137,8 @@ export class TierLimiter {
    * `allow` for each of the clients, one after the other, all at one reading of the clock. Nobody is charged when it
    * throws. Several requests of one client are as many decisions.
    *
-   * @param {readonly string[]} clients
-   * @param {number} [cost] of each; default 1
+   * @param {readonly string[]} clients their names, of which one may be there several times
+   * @param {number} [cost] whole tokens of each, from 1 to 2^53-1; default 1
    * @param {string | null} [tier] of each, for this call alone; by default each client's own
    * @returns {boolean[]} in the order of the clients
    * @throws {ClockError} when the clock reads earlier than at the last decision of any of them
@@ -154,12 +155,12 @@ export class TierLimiter {
   }
 
   /**
-   * Like `allow`, with the whole answer.
+   * Like `allow`, with the whole answer. It spends, too; `peek` does not.
    *
-   * @param {string} client
-   * @param {CheckOptions} [options]
+   * @param {string} client any string
+   * @param {CheckOptions} [options] `cost` in tokens and `tier`; default 1 and the client's own
    * @returns {Decision}
-   * @throws {ClockError | TypeError | RangeError} as `allow`
+   * @throws {ClockError | TypeError | RangeError | Error} as `allow`
    * @example
    * const decision = limiter.check('acme', { cost: 5 });
    * if (!decision.allowed) console.log(`come back in ${decision.retryAfterMs} ms`);
@@ -172,10 +173,10 @@ export class TierLimiter {
    * Whether `check` would admit the cost now. Nothing is spent and nothing is stored: `remaining` and `resetMs` are of
    * the bucket as it is at this moment, and the rest is what `check` would answer.
    *
-   * @param {string} client
-   * @param {CheckOptions} [options]
+   * @param {string} client any string
+   * @param {CheckOptions} [options] `cost` in tokens and `tier`; default 1 and the client's own
    * @returns {Decision}
-   * @throws {ClockError | TypeError | RangeError} as `allow`
+   * @throws {ClockError | TypeError | RangeError | Error} as `allow`
    * @example
    * const { remaining, limit } = limiter.peek('acme');
    */
@@ -189,8 +190,9 @@ export class TierLimiter {
    * smaller capacity is lost. `clients` is replaced; what setTier set stays.
    *
    * @param {Policies | string} policies an object or JSON text
-   * @returns {PolicyReport}
+   * @returns {PolicyReport} what of it is judged by the default, and what was rounded
    * @throws {PolicyError} when the document is refused; the one in force stays
+   * @throws {TypeError} when it is no JSON text, and no object that can be written as such
    * @example
    * const { rejected } = limiter.setPolicies(await readFile('policies.json', 'utf8'));
    * for (const { path, message } of rejected) console.warn(path, message);
@@ -208,7 +210,7 @@ export class TierLimiter {
    * Puts a client into a tier, before whatever the document says of it, until it is set anew. The tier need not be in
    * the document: the default judges until it is.
    *
-   * @param {string} client
+   * @param {string} client any string
    * @param {string | null} tier null takes the assignment back
    * @throws {TypeError} when an argument is of another type
    * @throws {RangeError} when there is no memory for one more assignment

@@ -1,0 +1,154 @@
+// A program of a user of TypeScript. It is compiled and not run: what it says of the types must be so, and what is marked
+// as an error must be one.
+import { ClockError, PolicyError, TierLimiter } from 'tierlimit';
+import type {
+  CheckOptions,
+  Client,
+  ClientCheckOptions,
+  Decision,
+  Policies,
+  Policy,
+  PolicyProblem,
+  PolicyReport,
+  Refill,
+  TierLimiterOptions,
+  TierLimiterStats,
+} from 'tierlimit';
+import { createModule } from 'tierlimit/module';
+import type { CoreDecision, CoreLimiter, CoreModule, CoreReport } from 'tierlimit/module';
+import * as slim from 'tierlimit/slim';
+import type { LimiterClass } from 'tierlimit/slim';
+
+/** Compiles where the two types are the same, `any` being the same as nothing else. */
+type Same<A, B> =
+  (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+function same<A, B>(..._yes: Same<A, B> extends true ? [] : ['not the same']) {}
+
+const refill: Refill = { tokens: 100, seconds: 60 };
+const pro: Policy = { capacity: 100, refill, algorithm: 'token-bucket' };
+const policies: Policies = {
+  default: { capacity: 5, refillPerSecond: 1 },
+  tiers: { pro },
+  clients: { acme: 'pro' },
+};
+const options: TierLimiterOptions = {
+  policies,
+  now: () => 0,
+  onClockBackward: 'hold',
+  maxClients: 100,
+  maxBytes: 1e6,
+  onFull: 'deny',
+  strict: true,
+  sweep: false,
+  seed: new Uint8Array(16),
+};
+const limiter = new TierLimiter(options);
+new TierLimiter({ policies: '{}' });
+// @ts-expect-error policies are required
+new TierLimiter({});
+// @ts-expect-error options are required
+new TierLimiter();
+// @ts-expect-error there is no such option
+new TierLimiter({ policies, polices: policies });
+// @ts-expect-error there is no such choice
+new TierLimiter({ policies, onFull: 'wait' });
+// @ts-expect-error a policy has a capacity
+new TierLimiter({ policies: { default: { refillPerSecond: 1 } } });
+same<ConstructorParameters<typeof TierLimiter>, [options: TierLimiterOptions]>();
+
+same<boolean, ReturnType<TierLimiter['allow']>>();
+limiter.allow('acme');
+limiter.allow('acme', 5, null);
+// @ts-expect-error a client is a string
+limiter.allow(5);
+// @ts-expect-error a cost is a number
+limiter.allow('acme', '5');
+
+const check: CheckOptions = { cost: 5, tier: 'pro' };
+const decision: Decision = limiter.check('acme', check);
+same<Decision, ReturnType<TierLimiter['check']>>();
+same<Decision, ReturnType<TierLimiter['peek']>>();
+same<number | null, Decision['retryAfterMs']>();
+same<null | 'no-tier' | 'unknown-tier' | 'invalid-tier-policy', Decision['fallback']>();
+// @ts-expect-error it may be null
+decision.retryAfterMs.toFixed();
+if (decision.reason === 'exhausted') limiter.peek('acme', { cost: 1 });
+// @ts-expect-error there is no such reason
+if (decision.reason === 'tired') limiter.peek('acme');
+// @ts-expect-error there is no such option
+limiter.check('acme', { costs: 5 });
+
+same<boolean[], ReturnType<TierLimiter['allowMany']>>();
+limiter.allowMany(['acme', 'globex'] as const, 1, 'pro');
+
+const report: PolicyReport = limiter.setPolicies(policies);
+same<PolicyReport, ReturnType<TierLimiter['setPolicies']>>();
+const problems: readonly PolicyProblem[] = [
+  ...report.rejected,
+  ...limiter.rejected,
+  ...limiter.warnings,
+];
+same<number, TierLimiter['revision']>();
+limiter.setTier('acme', 'pro');
+limiter.setTier('acme', null);
+// @ts-expect-error null is said, not left out
+limiter.setTier('acme');
+
+const client: Client = limiter.client('acme', 'pro');
+const known: ClientCheckOptions = { cost: 2 };
+same<boolean, ReturnType<Client['allow']>>();
+same<Decision, ReturnType<Client['check']>>();
+client.peek(known).remaining.toFixed();
+// @ts-expect-error it has its tier already
+client.check({ tier: 'pro' });
+// @ts-expect-error it has its name for good
+client.id = 'globex';
+
+const stats: TierLimiterStats = limiter.stats();
+same<TierLimiterStats, ReturnType<TierLimiter['stats']>>();
+same<void, ReturnType<TierLimiter['dispose']>>();
+const shared: TierLimiter = TierLimiter.forIsolate('api', { policies });
+same<void, ReturnType<TierLimiter[typeof Symbol.dispose]>>();
+{
+  using scoped = new TierLimiter({ policies });
+  scoped.allow('acme');
+}
+
+try {
+  limiter.setPolicies('{');
+} catch (error) {
+  if (error instanceof PolicyError) same<readonly PolicyProblem[], typeof error.problems>();
+  if (error instanceof PolicyError) same<number | null, typeof error.line>();
+  if (error instanceof ClockError) same<number, typeof error.touchedMs>();
+}
+
+class Mine extends TierLimiter {
+  twice(name: string) {
+    return this.allow(name) && this.allow(name);
+  }
+}
+new Mine({ policies }).twice('acme');
+
+const Slim: LimiterClass = slim.withModule(new Uint8Array(8)).TierLimiter;
+same<{ TierLimiter: LimiterClass }, ReturnType<typeof slim.withModule>>();
+const slimLimiter = new Slim({ policies });
+same<boolean, ReturnType<typeof slimLimiter.allow>>();
+// @ts-expect-error what is no object is no module
+slim.withModule('core.wasm');
+slim.ClockError satisfies typeof ClockError;
+slim.PolicyError satisfies typeof PolicyError;
+
+const module: CoreModule = createModule();
+same<CoreModule, ReturnType<typeof createModule>>();
+const core: CoreLimiter = new module.TierLimiter('{}');
+new module.TierLimiter('{}', 100, 1e6, false, false, true);
+// @ts-expect-error all options or none
+new module.TierLimiter('{}', 100);
+const coreReport: CoreReport = core.report();
+const answer: CoreDecision = core.check('acme', 1, 0, 'pro');
+same<boolean | null, ReturnType<CoreLimiter['allow']>>();
+// @ts-expect-error the time is the caller's
+core.allow('acme', 1);
+module._tierlimit_allow(core.handle(), 4, 1, 2, 3, 4, 5, 6, -1, 1, 0).toFixed();
+
+export { answer, coreReport, problems, shared, stats };
