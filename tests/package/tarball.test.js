@@ -1,45 +1,42 @@
 // The package as users get it: packed, installed from the tarball into an empty project, and used by its name there.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { existsSync, lstatSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
-const project = mkdtempSync(join(tmpdir(), 'tierlimit-package-'));
-const installed = join(project, 'node_modules/tierlimit');
-const esbuild = join(root, 'node_modules/.bin/esbuild');
+import { tarball } from '../../js/scripts/builds.js';
+import { at } from '../../js/scripts/project.js';
+import { makeProject } from './support/project.js';
 
-/** @type {{ filename: string, files: { path: string }[] }} */
-let packed;
+/** @type {import('./support/project.js').Project} */
+let project;
+/** What the installed package.json says. @type {any} */
+let manifest;
 
-/**
- * Runs a program in the project; fails with what it wrote when its exit status is not 0.
- * @param {string} command
- * @param {string[]} args
- * @param {string} [cwd]
- */
-function run(command, args, cwd = project) {
-  const { status, stdout, stderr, error } = spawnSync(command, args, { cwd, encoding: 'utf8' });
-  assert.equal(status, 0, `${command} ${args.join(' ')}: ${error ?? ''}\n${stdout}\n${stderr}`);
-  return stdout;
-}
+const installed = (/** @type {string} */ path) => project.at('node_modules/tierlimit', path);
 
-before(() => {
-  [packed] = JSON.parse(run('npm', ['pack', '--json', `--pack-destination=${project}`], root));
-  writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }');
-  const tarball = join(project, packed.filename);
-  run('npm', ['install', '--offline', '--no-audit', '--no-fund', `--prefix=${project}`, tarball]);
+/** The files that were installed, sorted. */
+const files = () =>
+  readdirSync(installed(''), { recursive: true, encoding: 'utf8' })
+    .filter((path) => lstatSync(installed(path)).isFile())
+    .toSorted();
+
+before(async () => {
+  project = await makeProject();
+  manifest = JSON.parse(readFileSync(installed('package.json'), 'utf8'));
 });
+after(() => project?.remove());
 
-after(() => rmSync(project, { recursive: true, force: true }));
+const expected = new RegExp(
+  `^(${[
+    'package\\.json|README\\.md|LICENSE|CHANGELOG\\.md|bindings/README\\.md',
+    'js/src/([\\w-]+|core/(edge-light|inline|shared|workerd)|cli/[\\w-]+)\\.js',
+    'js/dist/(core\\.wasm|(glue|bytes)\\.(js|d\\.ts))',
+    'js/dist/types/[\\w-]+\\.d\\.ts',
+  ].join('|')})$`,
+);
 
-test('holds what users need and nothing else', () => {
-  const paths = packed.files.map(({ path }) => path);
-  const expected =
-    /^(package\.json|(bindings\/)?README\.md|LICENSE|CHANGELOG\.md|js\/src\/(?!demo\/).*\.js|js\/dist\/(types\/([\w-]+\/)?)?[\w.-]+)$/;
+test('holds what users need and nothing else: no C++, no tests, no demo, no examples', (t) => {
+  const paths = files();
   assert.deepEqual(
     paths.filter((path) => !expected.test(path)),
     [],
@@ -53,28 +50,66 @@ test('holds what users need and nothing else', () => {
   ]) {
     assert.ok(paths.includes(path), `${path} is not in the package`);
   }
+  const unpacked = paths.reduce((sum, path) => sum + statSync(installed(path)).size, 0);
+  const kilobytes = (/** @type {number} */ bytes) => `${(bytes / 1000).toFixed(1)} kB`;
+  t.diagnostic(
+    `${paths.length} files, ${kilobytes(statSync(tarball).size)} packed, ${kilobytes(unpacked)} unpacked`,
+  );
+});
+
+test('npm pack, with the script that builds before it, packs the same files', async () => {
+  const output = await project.run('npm', ['pack', '--dry-run', '--json'], {
+    cwd: at(),
+    seconds: 600,
+  });
+  // The build tells its steps before.
+  const [packed] = JSON.parse(output.slice(output.search(/^\[/m)));
+  const paths = packed.files.map(({ path }) => path);
+  assert.deepEqual(paths.toSorted(), files());
 });
 
 test('installing it runs nothing and brings nothing else', () => {
-  const { scripts, dependencies } = JSON.parse(
-    readFileSync(join(installed, 'package.json'), 'utf8'),
-  );
   for (const name of ['preinstall', 'install', 'postinstall', 'prepare']) {
-    assert.equal(scripts[name], undefined);
+    assert.equal(manifest.scripts[name], undefined);
   }
-  assert.equal(dependencies, undefined);
+  const { dependencies, peerDependencies, optionalDependencies } = manifest;
+  assert.deepEqual(
+    [dependencies, peerDependencies, optionalDependencies],
+    Array(3).fill(undefined),
+  );
+  assert.deepEqual(
+    readdirSync(project.at('node_modules')).filter((name) => !name.startsWith('.')),
+    ['tierlimit'],
+  );
 });
 
 test('every file that package.json names is there', () => {
-  const { exports, imports, bin } = JSON.parse(
-    readFileSync(join(installed, 'package.json'), 'utf8'),
-  );
+  const { exports, imports, bin, sideEffects } = manifest;
   /** @type {(value: string | object) => string[]} */
   const targets = (value) =>
     typeof value === 'string' ? [value] : Object.values(value).flatMap(targets);
-  for (const target of targets({ exports, imports, bin })) {
+  const all = targets({ exports, imports, bin, sideEffects });
+  assert.ok(all.length > 10);
+  for (const target of all) {
     const [path] = target.split('?');
-    assert.ok(existsSync(join(installed, path)), `${path} is not in the package`);
+    assert.ok(existsSync(installed(path)), `${path} is not in the package`);
+  }
+});
+
+test('what package.json says of the package is so', () => {
+  const { type, license, engines, repository, homepage, bugs, sideEffects, version } = manifest;
+  assert.deepEqual([type, license, engines], ['module', 'MIT', { node: '>=20' }]);
+  assert.match(readFileSync(installed('LICENSE'), 'utf8'), /^MIT License/);
+  assert.match(version, /^\d+\.\d+\.\d+$/);
+  // There is no public address that could be named.
+  assert.deepEqual([repository, homepage, bugs], [undefined, undefined, undefined]);
+  for (const word of manifest.keywords) assert.match(word, /^[a-z-]+$/);
+  // The program does something when it is imported, and nothing else does: see guards.test.js.
+  assert.deepEqual(sideEffects, [`./${manifest.bin.tierlimit}`]);
+  // An export is found by the same conditions everywhere: none but that of the types.
+  for (const [path, target] of Object.entries(manifest.exports)) {
+    const conditions = typeof target === 'string' ? [] : Object.keys(target);
+    assert.ok(['', 'types,default'].includes(conditions.join()), path);
   }
 });
 
@@ -89,53 +124,59 @@ const program = `
   admitted.push(limiter.allow('a'));
   console.log(admitted.join(' '));
 `;
+const admitted = 'true true false true\n';
 
-test('works by import', () => {
-  const source = `import { TierLimiter } from 'tierlimit';${program}`;
-  const output = run(process.execPath, ['--input-type=module', '--eval', source]);
-  assert.equal(output, 'true true false true\n');
+/**
+ * What a program says.
+ * @param {string} source
+ * @param {'module' | 'commonjs'} type
+ */
+const says = (source, type = 'module') =>
+  project.run(process.execPath, [`--input-type=${type}`, '--eval', source]);
+
+test('works by import', async () => {
+  assert.equal(await says(`import { TierLimiter } from 'tierlimit';${program}`), admitted);
 });
 
-test('works by require', () => {
+test('works by require', async () => {
   const source = `const { TierLimiter } = require('tierlimit');${program}`;
-  const output = run(process.execPath, ['--input-type=commonjs', '--eval', source]);
-  assert.equal(output, 'true true false true\n');
+  assert.equal(await says(source, 'commonjs'), admitted);
 });
 
-test('works by import of tierlimit/slim with the module from tierlimit/core.wasm', () => {
+test('works by import of tierlimit/slim with the module from tierlimit/core.wasm', async () => {
   const source = `
     import { readFileSync } from 'node:fs';
     import { fileURLToPath } from 'node:url';
     import { withModule } from 'tierlimit/slim';
     const bytes = readFileSync(fileURLToPath(import.meta.resolve('tierlimit/core.wasm')));
     const { TierLimiter } = withModule(new WebAssembly.Module(bytes));${program}`;
-  const output = run(process.execPath, ['--input-type=module', '--eval', source]);
-  assert.equal(output, 'true true false true\n');
+  assert.equal(await says(source), admitted);
 });
 
-test('works after a bundler, for a place that is not Node', () => {
-  writeFileSync(join(project, 'main.js'), `import { TierLimiter } from 'tierlimit';${program}`);
-  run(esbuild, ['main.js', '--bundle', '--minify', '--format=esm', '--outfile=bundle.mjs']);
-  assert.equal(run(process.execPath, ['bundle.mjs']), 'true true false true\n');
-});
-
-test('bundles for workerd, which compiles the module itself', () => {
-  writeFileSync(join(project, 'worker.js'), `import { TierLimiter } from 'tierlimit';${program}`);
-  run(esbuild, [
-    'worker.js',
-    '--bundle',
-    '--format=esm',
-    '--conditions=workerd',
-    '--loader:.wasm=copy',
-    '--outdir=worker',
+test('works after a bundler, for a place that is not Node', async () => {
+  project.write({ 'main.js': `import { TierLimiter } from 'tierlimit';${program}` });
+  await project.run(at('node_modules/.bin/esbuild'), [
+    'main.js',
+    ...['--bundle', '--minify', '--format=esm', '--outfile=bundle.mjs'],
   ]);
-  const bundle = readFileSync(join(project, 'worker/worker.js'), 'utf8');
+  assert.equal(await project.run(process.execPath, ['bundle.mjs']), admitted);
+});
+
+test('bundles for workerd, which compiles the module itself', async () => {
+  project.write({ 'worker.js': `import { TierLimiter } from 'tierlimit';${program}` });
+  await project.run(at('node_modules/.bin/esbuild'), [
+    'worker.js',
+    ...['--bundle', '--format=esm', '--conditions=workerd'],
+    ...['--loader:.wasm=copy', '--outdir=worker'],
+  ]);
+  const bundle = readFileSync(project.at('worker/worker.js'), 'utf8');
   assert.match(bundle, /from "\.\/core-\w+\.wasm"/);
   assert.ok(bundle.length < 200_000, 'the bytes of the module are in the bundle too');
 });
 
-test('its program runs', () => {
-  const policies = join(project, 'policies.json');
-  writeFileSync(policies, '{ "default": { "capacity": 5, "refillPerSecond": 1 } }');
-  run('npx', ['--no-install', 'tierlimit', 'check', policies]);
+test('its program runs', async () => {
+  project.write({
+    'policies.json': '{ "default": { "capacity": 5, "refillPerSecond": 1 } }',
+  });
+  await project.run('npx', ['--no-install', 'tierlimit', 'check', 'policies.json']);
 });

@@ -1,0 +1,192 @@
+// What the package offers: every name of every entry, and what the tools of others say of how it is offered.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import { publint } from 'publint';
+import { formatMessage } from 'publint/utils';
+
+import { tarball } from '../../js/scripts/builds.js';
+import { makeProject } from './support/project.js';
+
+const attw = fileURLToPath(
+  new URL('node_modules/@arethetypeswrong/cli/dist/index.js', import.meta.url),
+);
+
+/** @type {import('./support/project.js').Project} */
+let project;
+before(async () => {
+  project = await makeProject();
+});
+after(() => project?.remove());
+
+test('publint finds nothing', async () => {
+  const packed = readFileSync(tarball);
+  const bytes = packed.buffer.slice(packed.byteOffset, packed.byteOffset + packed.byteLength);
+  const { messages, pkg } = await publint({ pack: { tarball: bytes }, strict: true });
+  assert.equal(pkg.name, 'tierlimit');
+  assert.deepEqual(
+    messages.map((message) => formatMessage(message, pkg)),
+    [],
+  );
+});
+
+test('are the types wrong? They are not', async () => {
+  const output = await project.run(process.execPath, [
+    attw,
+    tarball,
+    ...['--profile', 'esm-only', '--exclude-entrypoints', 'core.wasm'],
+    ...['--format', 'json'],
+  ]);
+  const { analysis } = JSON.parse(output.slice(output.indexOf('{')));
+  assert.deepEqual(
+    [analysis.packageName, analysis.types.kind, Object.keys(analysis.entrypoints).toSorted()],
+    ['tierlimit', 'included', ['.', './module', './package.json', './slim']],
+  );
+  for (const [name, { resolutions }] of Object.entries(analysis.entrypoints)) {
+    for (const kind of ['node16-esm', 'bundler']) {
+      assert.notEqual(resolutions[kind].resolution, undefined, `${name} by ${kind}`);
+      if (name !== './package.json') assert.equal(resolutions[kind].resolution.isTypeScript, true);
+    }
+  }
+});
+
+/** Runs in the project, and says what is on an object: its own names, sorted. */
+const namesOf = `
+  const names = (object) =>
+    Reflect.ownKeys(object)
+      .map((key) => (key === Symbol.dispose ? '[Symbol.dispose]' : String(key)))
+      .sort();
+`;
+
+/**
+ * What the values of a program are, by JSON.
+ * @param {string} source that has an expression at its end
+ */
+async function valueOf(source) {
+  const [, head, expression] = /^(.*;)\s*([^;]*?);?\s*$/s.exec(source) ?? [];
+  project.write({ 'names.mjs': `${namesOf}${head}\nconsole.log(JSON.stringify(${expression}));` });
+  return JSON.parse(await project.run(process.execPath, ['names.mjs']));
+}
+
+test('the entries are these', () => {
+  const text = readFileSync(project.at('node_modules/tierlimit/package.json'), 'utf8');
+  assert.deepEqual(JSON.parse(text).exports, {
+    '.': { types: './js/dist/types/index.d.ts', default: './js/src/index.js' },
+    './slim': { types: './js/dist/types/slim.d.ts', default: './js/src/slim.js' },
+    './module': { types: './js/dist/types/module.d.ts', default: './js/src/module.js' },
+    './core.wasm': './js/dist/core.wasm',
+    './package.json': './package.json',
+  });
+});
+
+test('each entry exports these values', async () => {
+  const exported = await valueOf(`
+    import * as main from 'tierlimit';
+    import * as slim from 'tierlimit/slim';
+    import * as module from 'tierlimit/module';
+    ({ main: names(main), slim: names(slim), module: names(module) })`);
+  const tag = 'Symbol(Symbol.toStringTag)';
+  assert.deepEqual(exported, {
+    main: ['ClockError', 'PolicyError', tag, 'TierLimiter'],
+    slim: ['ClockError', 'PolicyError', tag, 'withModule'],
+    module: [tag, 'createModule'],
+  });
+});
+
+test('what is not exported cannot be imported', async () => {
+  for (const path of ['js/src/index.js', 'js/src/limiter.js', 'js/dist/glue.js', 'core', 'types']) {
+    const output = await valueOf(`
+      let code = 'found';
+      await import('tierlimit/${path}').catch((error) => { code = error.code; });
+      code`);
+    assert.equal(output, 'ERR_PACKAGE_PATH_NOT_EXPORTED', path);
+  }
+});
+
+const methods = [
+  ...['[Symbol.dispose]', 'allow', 'allowMany', 'check', 'client', 'constructor', 'dispose'],
+  ...['peek', 'rejected', 'revision', 'setPolicies', 'setTier', 'stats', 'warnings'],
+];
+
+test('a limiter has these members, and its class these', async () => {
+  const found = await valueOf(`
+    import { TierLimiter, ClockError, PolicyError } from 'tierlimit';
+    import { withModule } from 'tierlimit/slim';
+    import { readFileSync } from 'node:fs';
+    import { fileURLToPath } from 'node:url';
+    const wasm = readFileSync(fileURLToPath(import.meta.resolve('tierlimit/core.wasm')));
+    const Slim = withModule(wasm).TierLimiter;
+    // Of all classes down to the object's, once each.
+    const chain = (object) => object === null || object === Object.prototype || object === Function.prototype
+      ? [] : [...names(object), ...chain(Object.getPrototypeOf(object))];
+    const all = (object) => [...new Set(chain(object))].sort();
+    const policies = { default: { capacity: 1, refillPerSecond: 1 } };
+    const limiter = new TierLimiter({ policies });
+    const client = limiter.client('acme');
+    const thrown = (call) => { try { call(); } catch (error) { return error; } };
+    ({
+      instance: all(limiter), statics: all(TierLimiter),
+      slim: all(new Slim({ policies })), slimStatics: all(Slim),
+      client: all(client),
+      decision: names(limiter.check('acme')), known: names(client.peek()),
+      report: names(limiter.setPolicies(policies)),
+      stats: names(limiter.stats()),
+      policyError: names(thrown(() => limiter.setPolicies('{'))),
+      problem: names(thrown(() => limiter.setPolicies('{')).problems[0]),
+      clockError: names(new ClockError(1, 2)),
+      classes: [ClockError.name, PolicyError.name, TierLimiter.name, Slim.name],
+    })`);
+  // The symbol is the package's own: under it the class has its module.
+  const statics = ['Symbol(core)', 'forIsolate', 'length', 'name', 'prototype'];
+  const decision = [
+    ...['allowed', 'fallback', 'limit', 'limitName', 'reason', 'remaining', 'resetMs'],
+    ...['retryAfterMs', 'tier'],
+  ];
+  assert.deepEqual(found, {
+    instance: methods,
+    statics,
+    slim: methods,
+    slimStatics: statics,
+    client: ['allow', 'check', 'constructor', 'id', 'peek', 'tier'],
+    decision,
+    known: decision,
+    report: ['rejected', 'revision', 'warnings'],
+    stats: [
+      ...['allowed', 'assignments', 'buckets', 'bytes', 'clockRegressions', 'denied'],
+      ...['evictedTokens', 'evictions', 'maxClients', 'revision', 'swept', 'tableFull'],
+    ],
+    policyError: ['code', 'column', 'line', 'message', 'name', 'path', 'problems', 'stack'],
+    problem: ['code', 'column', 'line', 'message', 'path'],
+    clockError: ['code', 'message', 'name', 'nowMs', 'stack', 'touchedMs'],
+    classes: ['ClockError', 'PolicyError', 'TierLimiter', 'TierLimiter'],
+  });
+});
+
+test('an instance of the module has these members, and its limiters these', async () => {
+  const found = await valueOf(`
+    import { createModule } from 'tierlimit/module';
+    const module = createModule();
+    const limiter = new module.TierLimiter('{"default":{"capacity":1,"refillPerSecond":1}}');
+    ({ module: names(module), limiter: [...new Set([...names(limiter), ...names(Object.getPrototypeOf(limiter))])] })`);
+  const { TierLimiter, ...rest } = Object.fromEntries(found.module.map((name) => [name, name]));
+  assert.equal(TierLimiter, 'TierLimiter');
+  // Emscripten makes the module of the object that it is given the bytes in.
+  assert.deepEqual(
+    Object.keys(rest).filter((name) => !/^_tierlimit_|^(ready|wasm)$/.test(name)),
+    ['HEAPU8', 'broken'],
+  );
+  assert.deepEqual(
+    found.module.filter((name) => name.startsWith('_')),
+    [
+      ...['allow', 'allow_known', 'allow_many', 'answer', 'batch', 'batch_end', 'begin', 'buffer'],
+      ...['check', 'fingerprint', 'memory', 'peek', 'text'],
+    ].map((name) => `_tierlimit_${name}`),
+  );
+  assert.deepEqual(found.limiter, [
+    ...['[Symbol.dispose]', 'allow', 'check', 'clearTier', 'constructor', 'delete'],
+    ...['handle', 'isDeleted', 'peek', 'report', 'seed', 'setPolicies', 'setTier', 'stats'],
+    ...['tier', 'tierName'],
+  ]);
+});
