@@ -4,4 +4,4 @@ import { TierLimiter } from 'tierlimit';
 
 const limiter = new TierLimiter({ policies });
 
-export default requests(() => limiter);
+export default requests(TierLimiter, () => limiter);

@@ -4,7 +4,7 @@ import { TierLimiter } from 'tierlimit';
 
 let limiter;
 
-export default requests(() => {
+export default requests(TierLimiter, () => {
   limiter ??= new TierLimiter({ policies });
   return limiter;
 });

@@ -7,15 +7,18 @@ export const policies = { default: { capacity: 20, refillPerSecond: 0 } };
 let kept;
 
 /**
+ * @param {typeof import('tierlimit').TierLimiter} TierLimiter
  * @param {() => import('tierlimit').TierLimiter} limiterOf
  * @returns {{ fetch(request: Request, env: any): Promise<Response> }}
  */
-export const requests = (limiterOf) => ({
+export const requests = (TierLimiter, limiterOf) => ({
   async fetch(request, env) {
     const { pathname, searchParams } = new URL(request.url);
     const times = Number(searchParams.get('times') ?? 1);
     const upstream = (path = '/') => env.UPSTREAM.fetch(`http://upstream${path}`);
     const take = () => {
+      // One more limiter is no more of an instance.
+      new TierLimiter({ policies }).dispose();
       const decisions = Array.from({ length: times }, () => limiterOf().check('acme'));
       return Response.json({
         admitted: decisions.filter(({ allowed }) => allowed).length,
