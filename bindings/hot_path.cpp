@@ -220,8 +220,8 @@ TIERLIMIT_EXPORT std::int32_t tierlimit_check(TierLimiter* limiter, TIERLIMIT_CL
   return tell(*limiter, judgement, whole, now_ms);
 }
 
-TIERLIMIT_EXPORT std::int32_t tierlimit_peek(const TierLimiter* limiter, TIERLIMIT_CLIENT, std::int32_t tier,
-                                             double cost, double now_ms) {
+TIERLIMIT_EXPORT std::int32_t tierlimit_peek(TierLimiter* limiter, TIERLIMIT_CLIENT, std::int32_t tier, double cost,
+                                             double now_ms) {
   const std::optional<std::int64_t> now = to_micros(now_ms);
   if (!now) return invalid_time;
   if (!limiter->seeded()) return not_seeded;

@@ -12,16 +12,16 @@ std::optional<TierId> Assignments::set(std::string_view client, std::optional<Ti
     return std::nullopt;
   }
   const Fingerprint fingerprint = Fingerprint::of(*secret_, client);
-  Place* place = placed_.find(fingerprint);
+  Slot* place = placed_.find(fingerprint);
   std::optional<TierId> before;
-  if (place != nullptr) before = place->tier();
+  if (place != nullptr) before = tier_of(*place);
   if (!tier) {
     if (place != nullptr) placed_.erase(*place);
     return before;
   }
   if (place == nullptr) place = placed_.insert(fingerprint);
   if (place == nullptr) return tier;
-  place->tier_and_one = *tier + 1;
+  place->definition = (*tier + 1) & 0x7fff'ffff;
   return before;
 }
 

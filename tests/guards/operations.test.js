@@ -21,20 +21,20 @@ import { instrumented } from './support/instrumented.js';
  */
 const limits = {
   'allow, a client of 1,000': { each: [52.3, 6.61], most: [721, 85.5] },
-  'allow, a client of 100,000': { each: [47.8, 6.04], most: [445, 51.5] },
+  'allow, a client of 100,000': { each: [47.8, 6.04], most: [410, 51.5] },
   'allow, denied': { each: [47, 5.97] },
   'allow, with a tier': { each: [46, 5.97] },
-  'allow, with a tier assigned': { each: [68.8, 9.33] },
+  'allow, with a tier assigned': { each: [65.6, 9.33] },
   'allow, a name of 36 characters': { each: [59.1, 7.19] },
   'allow, a name of 256 characters': { each: [117, 52.7] },
   'allow of a handle': { each: [44, 5.97] },
   'allowMany, each of 100 clients': { each: [75, 13.51] },
-  check: { each: [120, 12.15] },
-  peek: { each: [88.7, 11.6] },
-  'allow, a new client, up to 100,000 of them': { each: [304, 92.9], most: [32_744, 21_064] },
-  'allow, a flood of new clients at the bound': { each: [545, 95.4], most: [1352, 227] },
+  check: { each: [108.8, 13.2] },
+  peek: { each: [98, 12.7] },
+  'allow, a new client, up to 100,000 of them': { each: [294, 94.4], most: [32_970, 21_530] },
+  'allow, a flood of new clients at the bound': { each: [464, 88.2], most: [1128, 224] },
   'sweeping, at each decision, with nothing to forget': { each: [4.84, 0.52] },
-  'sweeping, for each client that is forgotten': { each: [153, 22.13] },
+  'sweeping, for each client that is forgotten': { each: [144, 20.1] },
 };
 const otherCompilers = 0.25;
 

@@ -24,5 +24,6 @@ struct Slot {
 static_assert(sizeof(Slot) == 32);
 
 using BucketTable = FingerprintTable<Slot>;
+extern template class FingerprintTable<Slot>;
 
 }  // namespace tierlimit

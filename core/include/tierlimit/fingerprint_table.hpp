@@ -170,6 +170,14 @@ template <class Slot>
 }
 
 template <class Slot>
+[[gnu::always_inline]] inline Slot* FingerprintTable<Slot>::first_free(Slot* segment,
+                                                                       const Fingerprint& client) const noexcept {
+  std::uint32_t index = home(client);
+  while (segment[index & mask_].used()) ++index;
+  return &segment[index & mask_];
+}
+
+template <class Slot>
 bool FingerprintTable<Slot>::has_room(const Fingerprint& client) const noexcept {
   if (size_ >= max_used_) return false;
   Slot* const segment = directory_ == nullptr ? nullptr : segment_of(client);
@@ -249,13 +257,6 @@ bool FingerprintTable<Slot>::advance(Hand& hand) const noexcept {
   if (hand.index != 0) return false;
   hand.place = after(hand.place, directory_[hand.place >> shift_]) % places;
   return hand.place == 0;
-}
-
-template <class Slot>
-Slot* FingerprintTable<Slot>::first_free(Slot* segment, const Fingerprint& client) const noexcept {
-  std::uint32_t index = home(client);
-  while (segment[index & mask_].used()) ++index;
-  return &segment[index & mask_];
 }
 
 template <class Slot>

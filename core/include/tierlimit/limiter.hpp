@@ -145,23 +145,25 @@ class TierLimiter {
   /// The choice of a tier by its name.
   [[nodiscard]] TierChoice tier(std::string_view name) const;
   /// `check` without the words, for callers that count nanoseconds. `now` is within `max_micros` of zero.
-  [[nodiscard]] Judgement judge(const Fingerprint& client, TierChoice tier, std::uint64_t cost, std::int64_t now);
+  [[nodiscard]] Judgement judge(const Fingerprint& client, TierChoice tier, std::uint64_t cost, std::int64_t now) {
+    return decide(client, tier, cost, now, true);
+  }
   [[nodiscard]] Judgement judge(std::string_view client, TierChoice tier, std::uint64_t cost, std::int64_t now) {
-    return ready() ? judge(Fingerprint::of(*secret_, client), tier, cost, now) : not_ready();
+    return judge(fingerprint_of(client), tier, cost, now);
   }
   /// `judge` for those who want to know only whether the request is admitted.
   [[nodiscard]] Judgement::Status admit(const Fingerprint& client, TierChoice tier, std::uint64_t cost,
                                         std::int64_t now);
   [[nodiscard]] Judgement::Status admit(std::string_view client, TierChoice tier, std::uint64_t cost,
                                         std::int64_t now) {
-    return ready() ? admit(Fingerprint::of(*secret_, client), tier, cost, now) : not_ready().status;
+    return admit(fingerprint_of(client), tier, cost, now);
   }
   /// `peek` without the words.
-  [[nodiscard]] Judgement preview(const Fingerprint& client, TierChoice tier, std::uint64_t cost,
-                                  std::int64_t now) const;
-  [[nodiscard]] Judgement preview(std::string_view client, TierChoice tier, std::uint64_t cost,
-                                  std::int64_t now) const {
-    return ready() ? preview(Fingerprint::of(*secret_, client), tier, cost, now) : not_ready();
+  [[nodiscard]] Judgement preview(const Fingerprint& client, TierChoice tier, std::uint64_t cost, std::int64_t now) {
+    return decide(client, tier, cost, now, false);
+  }
+  [[nodiscard]] Judgement preview(std::string_view client, TierChoice tier, std::uint64_t cost, std::int64_t now) {
+    return preview(fingerprint_of(client), tier, cost, now);
   }
   /// The earliest time at which the client may be judged; an earlier one is a clock error.
   [[nodiscard]] std::int64_t earliest(const Fingerprint& client) const noexcept;
@@ -188,13 +190,16 @@ class TierLimiter {
     return slot != nullptr ? slot->state.touched : swept_at_;
   }
   [[nodiscard]] bool ready() const noexcept { return revision_ != 0 && secret_.has_value(); }
-  [[nodiscard]] Judgement not_ready() const noexcept;
+  // Any, before there is a secret: nothing is decided then.
+  [[nodiscard]] Fingerprint fingerprint_of(std::string_view client) const noexcept {
+    return secret_ ? Fingerprint::of(*secret_, client) : Fingerprint{};
+  }
   [[nodiscard]] TierChoice looked_up(const Fingerprint& client, TierChoice tier) const noexcept;
   [[nodiscard]] std::uint32_t definition_of(TierChoice tier) const noexcept;
-  void look_up(Judgement& judgement, const Fingerprint& client, TierChoice tier, std::uint64_t cost,
-               std::uint32_t& definition) const noexcept;
-  void take_step(Judgement& judgement, const Slot* slot, std::uint32_t definition, std::uint64_t cost,
-                 std::int64_t now) const noexcept;
+  [[nodiscard]] Judgement decide(const Fingerprint& client, TierChoice tier, std::uint64_t cost, std::int64_t now,
+                                 bool store) noexcept;
+  void foresee(Judgement& judgement, const Fingerprint& client, const Slot* slot, std::uint64_t cost,
+               std::int64_t now) const noexcept;
   [[nodiscard]] BucketState state_under(const Slot& slot, const Limit& limit) const noexcept;
 
   // A bucket that may have to go, and what forgetting it comes to.
@@ -202,18 +207,18 @@ class TierLimiter {
     Slot* slot;
     std::uint64_t loss;
   };
-  [[nodiscard]] std::int64_t balance_of(const Slot& slot, std::int64_t now) const noexcept;
+  [[nodiscard]] std::int64_t balance_under(const Limit& limit, const Slot& slot, std::int64_t now) const noexcept;
   [[nodiscard]] Candidate first_to_go(const Fingerprint& client, std::uint32_t sample, std::int64_t now) const noexcept;
   [[nodiscard]] bool turned_away(const Candidate& candidate) const noexcept;
   void table_full(Judgement& judgement, const Candidate& candidate, std::int64_t now) const noexcept;
   void decided(bool admitted, std::int64_t now) noexcept;
-  [[nodiscard]] Slot* slot_for_new(Judgement& judgement, const Fingerprint& client, std::int64_t now) noexcept;
+  [[nodiscard]] Slot* room_for_new(Judgement& judgement, const Fingerprint& client, std::int64_t now) noexcept;
   [[nodiscard]] Slot* make_room(const Fingerprint& client, const Candidate& candidate, std::int64_t now) noexcept;
   void forget(Slot& slot) noexcept;
   void forget_full(Slot& slot, std::int64_t now) noexcept;
   void use(Slot& slot, std::uint32_t definition) noexcept;
   template <class Visit>
-  void each_possible(const Slot& slot, Visit visit) const noexcept;
+  void each_possible(const Slot& slot, std::int64_t now, Visit visit) const noexcept;
   [[nodiscard]] double given_away(const Slot& slot, std::int64_t now) const noexcept;
   [[nodiscard]] std::uint64_t time_to_full(const Slot& slot, std::int64_t now) const noexcept;
   void sweep(std::int64_t now) noexcept;
