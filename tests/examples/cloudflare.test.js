@@ -25,6 +25,7 @@ const env = wranglerEnvironment(home);
 testUuidService('cloudflare', {
   onAnyPort: start,
   env,
+  isInstalled: true,
 
   async loading({ url }) {
     const policies = new URL('/policies', url).href;

@@ -47,14 +47,16 @@ const document = (tiers) => JSON.stringify({ default: { capacity: 1, refillPerSe
  * @param {object} options
  * @param {(command: string[]) => string[]} options.onAnyPort the command that starts it, with a port of 0
  * @param {Record<string, string | undefined>} options.env in which its commands are run
+ * @param {boolean} [options.isInstalled] whether that has what the example needs beside the package, which then is all
+ *   that is installed
  * @param {string | false} [options.skip] why they are left out
  * @param {(service: { program: Program, project: Project, url: string }) => Loading | Promise<Loading>} options.loading
  */
-export function testUuidService(name, { onAnyPort, env, skip = false, loading }) {
+export function testUuidService(name, { onAnyPort, env, isInstalled, skip = false, loading }) {
   /** @type {Awaited<ReturnType<typeof exampleProject>>} */
   let example;
   before(async () => {
-    if (!skip) example = await exampleProject(name, { env });
+    if (!skip) example = await exampleProject(name, isInstalled ? {} : { env });
   });
   after(() => example?.project.remove());
 
@@ -65,8 +67,8 @@ export function testUuidService(name, { onAnyPort, env, skip = false, loading })
     const [file, ...args] = onAnyPort(command);
     const program = new Program(file, args, { cwd: project.folder, env });
     t.after(() => program.stop());
-    const [url] = await program.says(/http:\/\/127\.0\.0\.1:\d+\/uuid/);
-    return { program, project, url };
+    const [address] = await program.says(/http:\/\/127\.0\.0\.1:\d+/);
+    return { program, project, url: new URL('/uuid', address).href };
   }
 
   test(`${name}: two tiers, told apart by their keys`, { skip }, async (t) => {
