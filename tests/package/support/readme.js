@@ -1,16 +1,27 @@
-// The first program of README.md, which users copy into a new project of whatever runtime they have.
+// What users copy out of README.md into a new project of whatever runtime they have.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 
 import { at } from '../../../js/scripts/project.js';
 
+const page = readFileSync(at('README.md'), 'utf8');
+
 /**
- * The program and the output that the page promises.
+ * The six lines that limit requests: the program below "Install". It exports `handle`, from Request to Response, and lets
+ * a client that names itself by `x-api-key` have five at once.
+ */
+export function sixLines() {
+  const [, code] = /^## Install\n.*?^```js\n(.*?)^```$/ms.exec(page) ?? [];
+  assert.equal(code?.split('\n').filter(Boolean).length, 6, 'README.md has six lines that limit');
+  return code;
+}
+
+/**
+ * The first program with output, and the output that the page promises.
  * @returns {{ code: string, output: string }}
  */
 export function firstExample() {
-  const page = readFileSync(at('README.md'), 'utf8');
-  const found = /^```js\n(.*?)^```\n+```text\n(.*?)^```$/ms.exec(page);
+  const found = /^```js\n((?:(?!```).*\n)*)```\n+```text\n(.*?)^```$/ms.exec(page);
   assert.ok(found, 'README.md has a program with its output behind it');
   const [, code, output] = found;
   assert.match(code, /from 'tierlimit'/);
