@@ -150,10 +150,7 @@ class Limiter {
   }
 
  private:
-  void load(const std::string& policies) {
-    Result<std::uint32_t, std::vector<Error>> loaded = limiter_.set_policies(policies);
-    errors_ = loaded ? std::vector<Error>{} : std::move(loaded.error());
-  }
+  void load(const std::string& policies) { errors_ = std::move(limiter_.set_policies(policies).error()); }
 
   void assign(const std::string& client, std::optional<string_view> tier) {
     const Result<bool> assigned = limiter_.set_tier(client, tier);

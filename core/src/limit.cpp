@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
+#include "limit.hpp"
+
 #include <numeric>
 #include <optional>
 
 #include "fraction.hpp"
-#include "tierlimit/policy.hpp"
 #include "wide.hpp"
 
 namespace tierlimit {
@@ -83,49 +84,62 @@ std::optional<Limit> fit_nearest(const SmallFraction& capacity, const RateForms&
   return limit;
 }
 
-Error invalid(const char* path, const char* message) {
-  Error error;
-  error.code = ErrorCode::invalid_value;
-  error.path = path;
-  error.message = message;
-  return error;
-}
-
 }  // namespace
 
-Result<Limit> Limit::make(const Decimal& capacity, const Decimal& tokens, const Decimal& seconds) {
-  if (capacity.negative() || magnitude(capacity) < 1 || capacity.zero()) {
-    return invalid("capacity", "a capacity must be at least 1 token");
-  }
-  if (tokens.negative()) return invalid("tokens", "a refill must be at least 0 tokens");
-  if (seconds.negative() || seconds.zero()) return invalid("seconds", "a refill must take more than 0 seconds");
-
-  Error too_fine;
-  too_fine.code = ErrorCode::not_representable;
-  too_fine.message = "the capacity and the refill rate do not fit exact 63-bit arithmetic together";
+LimitFault make_limit(const Decimal& capacity, const Decimal& tokens, const Decimal& seconds, Limit& limit) {
+  if (capacity.negative() || magnitude(capacity) < 1 || capacity.zero()) return LimitFault::capacity;
+  if (tokens.negative()) return LimitFault::tokens;
+  if (seconds.negative() || seconds.zero()) return LimitFault::seconds;
   const std::int64_t rate_magnitude = tokens.zero() ? 0 : magnitude(tokens) - magnitude(seconds);
   if (magnitude(capacity) > largest_magnitude || rate_magnitude > largest_magnitude ||
       rate_magnitude < smallest_magnitude) {
-    return too_fine;
+    return LimitFault::together;
   }
 
   const Fraction exact_capacity = Fraction::of(capacity, Decimal{1});
   const BinaryFloat configured = nearest_double(exact_capacity);
   const RateForms rate{tokens, seconds};
 
-  std::optional<Limit> limit;
+  std::optional<Limit> made;
   const std::optional<SmallFraction> exact = exact_capacity.exact();
-  if (exact) limit = fit_nearest(*exact, rate);
-  if (!limit) {
+  if (exact) made = fit_nearest(*exact, rate);
+  if (!made) {
     const std::optional<SmallFraction> simplest = simplest_within(configured, 1);
     if (simplest && simplest != exact && simplest->numerator >= simplest->denominator) {
-      limit = fit_nearest(*simplest, rate);
+      made = fit_nearest(*simplest, rate);
     }
-    if (limit) limit->rounded = limit->rounded == Rounded::rate ? Rounded::both : Rounded::capacity;
+    if (!made) return LimitFault::together;
+    made->rounded = made->rounded == Limit::Rounded::rate ? Limit::Rounded::both : Limit::Rounded::capacity;
   }
-  if (!limit) return too_fine;
-  limit->capacity = to_double(configured);
-  return *limit;
+  made->capacity = to_double(configured);
+  limit = *made;
+  return LimitFault::none;
+}
+
+Result<Limit> Limit::make(const Decimal& capacity, const Decimal& tokens, const Decimal& seconds) {
+  Error error;
+  error.code = ErrorCode::invalid_value;
+  Limit limit;
+  switch (make_limit(capacity, tokens, seconds, limit)) {
+    case LimitFault::none: return limit;
+    case LimitFault::capacity:
+      error.path = "capacity";
+      error.message = "a capacity must be at least 1 token";
+      break;
+    case LimitFault::tokens:
+      error.path = "tokens";
+      error.message = "a refill must be at least 0 tokens";
+      break;
+    case LimitFault::seconds:
+      error.path = "seconds";
+      error.message = "a refill must take more than 0 seconds";
+      break;
+    case LimitFault::together:
+      error.code = ErrorCode::not_representable;
+      error.message = "the capacity and the refill rate do not fit exact 63-bit arithmetic together";
+      break;
+  }
+  return error;
 }
 
 }  // namespace tierlimit

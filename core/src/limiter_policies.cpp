@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "memory.hpp"
+#include "policy_reader.hpp"
 #include "tierlimit/limiter.hpp"
 #include "tierlimit/micros.hpp"
 
@@ -133,12 +134,14 @@ Result<bool> TierLimiter::set_tier(std::string_view client, std::optional<std::s
 }
 
 Result<std::uint32_t, std::vector<Error>> TierLimiter::set_policies(std::string_view json) {
-  Result<PolicySet, std::vector<Error>> policies = PolicySet::from_json(json, options_.strict);
-  if (!policies) return std::move(policies.error());
-  if (!memory_available(room_to_install(policies.value()))) {
-    return std::vector{failure(ErrorCode::out_of_memory, "the policy document does not fit into memory")};
+  PolicySet policies;
+  std::vector<Error> errors;
+  if (!read_policies(json, options_.strict, policies, errors)) return errors;
+  if (!memory_available(room_to_install(policies))) {
+    add_document_too_large(errors);
+    return errors;
   }
-  install(std::move(policies.value()));
+  install(std::move(policies));
   return ++revision_;
 }
 
@@ -155,14 +158,13 @@ TierId TierLimiter::acquire_tier(std::string_view name) {
 std::uint32_t TierLimiter::define(TierId tier, std::uint32_t present, const Limit& limit) {
   // A tier without a limit of its own is judged by the default's, which is not to be taken for its own.
   if (present == 0 || definitions_[present].tier != tier || !(definitions_[present].limit == limit)) {
-    if (unused_definitions_.empty()) {
-      unused_definitions_.push_back(static_cast<std::uint32_t>(definitions_.size()));
+    present = unused_definition_;
+    if (present != 0) {
+      unused_definition_ = definitions_[present].tier;
+    } else {
+      present = static_cast<std::uint32_t>(definitions_.size());
       definitions_.emplace_back();
-      // Decisions give limits back, and must not need memory for it.
-      unused_definitions_.reserve(definitions_.capacity());
     }
-    present = unused_definitions_.back();
-    unused_definitions_.pop_back();
     definitions_[present] = {limit, tier, 0};
     if (tier != no_tier) ++directory_[tier].users;
   }

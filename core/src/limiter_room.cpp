@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What of decisions is seldom: buckets that change their limit, are forgotten, or make room for others.
 #include <algorithm>
+#include <utility>
 
 #include "tierlimit/limiter.hpp"
 
@@ -58,7 +59,7 @@ void TierLimiter::release(std::uint32_t definition) noexcept {
   Definition& released = definitions_[definition];
   if (--released.users != 0) return;
   if (released.tier != no_tier) directory_.release(released.tier);
-  unused_definitions_.push_back(definition);
+  released.tier = std::exchange(unused_definition_, definition);
 }
 
 // Visits the limits by which a client may be judged next, each with the bucket's balance at `now` under it: the one

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "json.hpp"
+#include "limit.hpp"
+#include "policy_reader.hpp"
 #include "report.hpp"
 
 namespace tierlimit {
@@ -103,9 +105,9 @@ constexpr std::string_view refill_names[] = {"tokens", "seconds"};
 struct Numbers {
   std::string_view texts[part_count] = {"1", "0", "1"};
 
-  [[nodiscard]] Result<Limit> limit() const {
-    return Limit::make(*Decimal::parse(texts[part_capacity]), *Decimal::parse(texts[part_tokens]),
-                       *Decimal::parse(texts[part_seconds]));
+  [[nodiscard]] LimitFault make(Limit& limit) const {
+    return make_limit(*Decimal::parse(texts[part_capacity]), *Decimal::parse(texts[part_tokens]),
+                      *Decimal::parse(texts[part_seconds]), limit);
   }
 };
 
@@ -227,8 +229,9 @@ void PolicyReader::read_number(Part part, const Path& place, std::uint32_t value
   // Beside numbers that break no rule, whatever breaks one is this.
   Numbers alone;
   alone.texts[part] = numbers_.texts[part];
-  const Result<Limit> made = alone.limit();
-  if (!made.ok() && made.error().code == ErrorCode::invalid_value) {
+  Limit limit;
+  const LimitFault fault = alone.make(limit);
+  if (fault != LimitFault::none && fault != LimitFault::together) {
     add(errors_, ErrorCode::invalid_value, &place, value, part_rules[part], value);
   }
 }
@@ -269,19 +272,19 @@ void PolicyReader::require_members() {
 }
 
 std::optional<Limit> PolicyReader::make_limit() {
-  const Result<Limit> made = numbers_.limit();
+  Limit limit;
+  const LimitFault fault = numbers_.make(limit);
   const bool per_second = found_[refill_per_second] != 0;
   const std::uint32_t capacity_node = number_nodes_[part_capacity];
   const std::uint32_t tokens = number_nodes_[part_tokens];
   const std::uint32_t seconds = number_nodes_[part_seconds];
-  if (!made.ok()) {
-    add(errors_, made.error().code, &path_, node_,
+  if (fault != LimitFault::none) {  // None of the numbers alone: they were looked at before.
+    add(errors_, ErrorCode::not_representable, &path_, node_,
         per_second ? "capacity % and refillPerSecond % do not fit the exact arithmetic together"
                    : "capacity % and a refill of % tokens in % seconds do not fit the exact arithmetic together",
         capacity_node, tokens, seconds);
     return std::nullopt;
   }
-  const Limit& limit = made.value();
   if (limit.rounded == Limit::Rounded::capacity || limit.rounded == Limit::Rounded::both) {
     const Path place{&path_, member_names[capacity]};
     add(warnings_, ErrorCode::rate_rounded, &place, capacity_node, "@ is %, which does not fit exactly; it is rounded",
@@ -353,7 +356,7 @@ void SetReader::name_tiers(std::uint32_t object) {
   std::size_t bytes = allocation_overhead + names.size() * (sizeof(Tier) + allocation_overhead);
   for (const std::uint32_t name : names) bytes += document_[name].text.size();
   if (!report_.available(bytes)) return;
-  set_.tiers.resize(names.size());
+  set_.tiers = std::vector<Tier>(names.size());
   for (std::size_t i = 0; i < names.size(); ++i) set_.tiers[i].name = document_[names[i]].text;
 }
 
@@ -375,7 +378,7 @@ void SetReader::read_clients(std::uint32_t object, const Path& path) {
     bytes += 2 * allocation_overhead;
   }
   if (!report_.available(bytes)) return;
-  set_.clients.resize(count);
+  set_.clients = std::vector<ClientTier>(count);
   ClientTier* assignment = set_.clients.data();
   for (std::uint32_t name = first_member(object); name < end_of_members(object); name = next_member(name)) {
     if (report_.starved()) return;
@@ -395,23 +398,30 @@ void SetReader::read_clients(std::uint32_t object, const Path& path) {
 
 }  // namespace
 
-Result<PolicySet, std::vector<Error>> PolicySet::from_json(std::string_view text, bool strict) {
+bool read_policies(std::string_view text, bool strict, PolicySet& set, std::vector<Error>& errors) {
   Report report(text);
   {
-    PolicySet set;
-    Errors errors;
     Document document;
     if (document.read(text, report, errors)) SetReader(document, report, set, errors, strict).read();
-    if (!report.starved()) {
-      if (!errors.empty()) return {std::move(errors)};
-      return {std::move(set)};
-    }
   }
-  // All that was found is gone by now, and has left memory for this.
-  Errors errors(1);
-  errors[0].code = ErrorCode::out_of_memory;
-  errors[0].message = "the policy document does not fit into memory";
-  return {std::move(errors)};
+  if (!report.starved()) return errors.empty();
+  // The text as it was read is gone by now. What was found goes too, to leave memory for this.
+  Errors{}.swap(errors);
+  add_document_too_large(errors);
+  return false;
+}
+
+void add_document_too_large(std::vector<Error>& errors) {
+  Error& error = errors.emplace_back();
+  error.code = ErrorCode::out_of_memory;
+  error.message = "the policy document does not fit into memory";
+}
+
+Result<PolicySet, std::vector<Error>> PolicySet::from_json(std::string_view text, bool strict) {
+  PolicySet set;
+  std::vector<Error> errors;
+  if (!read_policies(text, strict, set, errors)) return errors;
+  return set;
 }
 
 const Tier* PolicySet::find(std::string_view name) const noexcept {

@@ -8,7 +8,9 @@ namespace tierlimit {
 std::optional<TierId> Assignments::set(std::string_view client, std::optional<TierId> tier) {
   if (!secret_) {
     if (!notes_.empty() && notes_.back().client == client) return std::exchange(notes_.back().tier, tier);
-    notes_.push_back({std::string{client}, tier});
+    Note& note = notes_.emplace_back();
+    note.client = client;
+    note.tier = tier;
     return std::nullopt;
   }
   const Fingerprint fingerprint = Fingerprint::of(*secret_, client);
@@ -63,13 +65,12 @@ std::optional<TierId> TierDirectory::find(std::string_view name) const noexcept 
 TierId TierDirectory::acquire(std::string_view name) {
   std::optional<TierId> tier = find(name);
   if (!tier) {
-    if (unused_.empty()) {
-      unused_.push_back(static_cast<TierId>(entries_.size()));
-      entries_.emplace_back();
-      unused_.reserve(entries_.capacity());
+    if (unused_ == none) {
+      unused_ = static_cast<TierId>(entries_.size());
+      entries_.emplace_back().definition = none;
     }
-    tier = unused_.back();
-    unused_.pop_back();
+    tier = unused_;
+    unused_ = std::exchange(entries_[*tier].definition, 0);
     entries_[*tier].name = name;
     by_name_.insert(by_name_.begin() + static_cast<std::ptrdiff_t>(place_of(name)), *tier);
   }
@@ -82,7 +83,7 @@ void TierDirectory::release(TierId tier) noexcept {
   if (--entry.users != 0) return;
   by_name_.erase(by_name_.begin() + static_cast<std::ptrdiff_t>(place_of(entry.name)));
   entry = TierEntry{};
-  unused_.push_back(tier);
+  entry.definition = std::exchange(unused_, tier);
 }
 
 void TierDirectory::assign(std::string_view client, std::optional<TierId> tier) {

@@ -68,7 +68,7 @@ class [[nodiscard]] Result {
   /// Only when `ok()`.
   [[nodiscard]] T& value() noexcept { return *value_; }
   [[nodiscard]] const T& value() const noexcept { return *value_; }
-  /// Only when not `ok()`.
+  /// When `ok()`, nothing but an empty one.
   [[nodiscard]] E& error() noexcept { return error_; }
   [[nodiscard]] const E& error() const noexcept { return error_; }
 

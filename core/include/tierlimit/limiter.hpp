@@ -180,7 +180,7 @@ class TierLimiter {
   // A limit as buckets refer to it.
   struct Definition {
     Limit limit;
-    TierId tier = no_tier;    // Whose limit it is: kept alive by it. The default's is no tier's.
+    TierId tier = no_tier;    // Whose limit it is: kept alive by it. The default's is no tier's. Unused: the next one.
     std::uint32_t users = 0;  // Slots, and the document in force.
   };
   static constexpr TierId no_tier = ~TierId{0};
@@ -236,7 +236,7 @@ class TierLimiter {
   std::vector<Error> warnings_;
 
   std::vector<Definition> definitions_;  // [0] is nobody's: slots use 0 for empty
-  std::vector<std::uint32_t> unused_definitions_;
+  std::uint32_t unused_definition_ = 0;  // the first one; 0: all are used
   std::vector<TierId> document_tiers_;
   std::vector<std::uint32_t> document_definitions_;
   std::uint32_t default_definition_ = 0;

@@ -21,8 +21,10 @@ using TierId = std::uint32_t;
 /// What judges the clients of one tier name.
 struct TierEntry {
   std::string name;
-  std::uint32_t users = 0;       ///< The document, if it names the tier, assignments to it, and limits it had.
-  std::uint32_t definition = 0;  ///< The limiter's number of the limit that judges: the default's on any fallback.
+  std::uint32_t users = 0;  ///< The document, if it names the tier, assignments to it, and limits it had.
+  /// The limiter's number of the limit that judges: the default's on any fallback. Of a number that stands for no name:
+  /// the next such number.
+  std::uint32_t definition = 0;
   Fallback fallback = Fallback::unknown_tier;
 };
 
@@ -30,7 +32,7 @@ struct TierEntry {
 inline constexpr std::size_t bytes_per_assignment = 128;
 
 /// More than the vectors of tier names take for each at any time, growth included.
-inline constexpr std::size_t bytes_per_name = 4 * (sizeof(TierEntry) + 2 * sizeof(TierId));
+inline constexpr std::size_t bytes_per_name = 4 * (sizeof(TierEntry) + sizeof(TierId));
 
 /// Tier by client. Before there is a secret to make fingerprints with, names are only noted down.
 class Assignments {
@@ -62,7 +64,7 @@ class Assignments {
     for (const Note& note : notes_) {
       if (const std::optional<TierId> unused = set(note.client, note.tier)) drop(*unused);
     }
-    notes_ = {};
+    std::vector<Note>{}.swap(notes_);
   }
 
   template <class Visit>
@@ -139,7 +141,8 @@ class TierDirectory {
   [[nodiscard]] std::size_t place_of(std::string_view name) const noexcept;
 
   std::vector<TierEntry> entries_;
-  std::vector<TierId> unused_;
+  static constexpr TierId none = ~TierId{0};
+  TierId unused_ = none;         // The first number that stands for no name.
   std::vector<TierId> by_name_;  // sorted by name
   Assignments document_;
   Assignments assigned_;

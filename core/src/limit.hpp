@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+/// \file
+/// `Limit::make` without words, for those who have their own.
+#pragma once
+
+#include <cstdint>
+
+#include "tierlimit/policy.hpp"
+
+namespace tierlimit {
+
+/// Which of the numbers breaks its rule; or all of them together do not fit.
+enum class LimitFault : std::uint8_t { none, capacity, tokens, seconds, together };
+
+/// Makes the limit, unless there is a fault.
+[[nodiscard]] LimitFault make_limit(const Decimal& capacity, const Decimal& tokens, const Decimal& seconds,
+                                    Limit& limit);
+
+}  // namespace tierlimit
