@@ -3,7 +3,7 @@
  * @module
  */
 
-import { check, show } from './errors.js';
+import { check, checkNumber, show } from './errors.js';
 
 /**
  * @param {string} name
@@ -30,8 +30,7 @@ export function checkWhole(name, value, least, most) {
   const number = /** @type {number} */ (value);
   // The rule is put into words only where it is broken: costs are checked at each decision.
   if (Number.isInteger(value) && number >= least && number <= most) return;
-  const Kind = typeof value === 'number' ? RangeError : TypeError;
-  check(false, name, `a whole number from ${least} to ${most}`, value, Kind);
+  checkNumber(false, name, `a whole number from ${least} to ${most}`, value);
 }
 
 /** @param {unknown} cost */

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { check } from './errors.js';
+import { checkNumber } from './errors.js';
 
 /**
  * The runtime's monotonic clock in milliseconds; in workers that have none, the time of day.
@@ -34,16 +34,10 @@ export class Clock {
   /** @returns {number} milliseconds; finite, and within 2^53 microseconds of zero */
   now() {
     const read = this.#read;
-    const reading = read();
+    const reading = /** @type {number} */ (read());
     if (typeof reading !== 'number' || !(Math.abs(reading * 1000) <= 2 ** 53)) {
-      const Kind = typeof reading === 'number' ? RangeError : TypeError;
-      check(
-        false,
-        'what now() returns',
-        'milliseconds within 2^53 microseconds of 0',
-        reading,
-        Kind,
-      );
+      const rule = 'milliseconds within 2^53 microseconds of 0';
+      checkNumber(false, 'what now() returns', rule, reading);
     }
     if (!this.#hold) return reading;
     if (reading < this.#highest) {

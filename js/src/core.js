@@ -33,8 +33,8 @@ export function compile(bytes) {
     const [Kind, advice] = WebAssembly.validate(bytes)
       ? [
           Error,
-          ". A Content-Security-Policy must have 'wasm-unsafe-eval' in its script-src; where a runtime compiles " +
-            'nothing, import tierlimit/core.wasm and pass it to tierlimit/slim',
+          "; a Content-Security-Policy needs 'wasm-unsafe-eval' in its script-src, and where nothing can be compiled " +
+            'tierlimit/core.wasm is for tierlimit/slim',
         ]
       : [TypeError, ''];
     throw new Kind(`WebAssembly cannot be compiled: ${error.message}${advice}`, { cause: error });
@@ -49,11 +49,7 @@ export function compile(bytes) {
  */
 export function instantiate(wasm) {
   const found = buildOf(wasm);
-  if (found !== build) {
-    throw new TypeError(
-      `the module must be the core.wasm of this copy of tierlimit, build ${build}; got build ${found}`,
-    );
-  }
+  check(found === build, 'module', `core.wasm of this copy of tierlimit, build ${build}`, found);
   // Emscripten makes of this object the module, so it is made anew each time.
   return /** @type {CoreModule} */ (create({ wasm }));
 }
@@ -66,7 +62,7 @@ function buildOf(wasm) {
   // Tests of workers replace WebAssembly.Module by what cannot compile, and by little more.
   if (WebAssembly.Module.customSections === undefined) return build;
   const [name] = WebAssembly.Module.customSections(wasm, 'tierlimit');
-  return name === undefined ? 'none' : String.fromCharCode(...new Uint8Array(name));
+  return name && String.fromCharCode(...new Uint8Array(name));
 }
 
 /**
@@ -75,8 +71,7 @@ function buildOf(wasm) {
  */
 function bytesOf(value) {
   if (kindOf(value) === 'ArrayBuffer') return /** @type {ArrayBuffer} */ (value);
-  const rule =
-    'a WebAssembly.Module or its bytes (of a Response: await WebAssembly.compileStreaming(response))';
+  const rule = 'a WebAssembly.Module (await WebAssembly.compileStreaming(response)) or its bytes';
   check(ArrayBuffer.isView(value), 'module', rule, value);
   // V8 compiles no DataView.
   const { buffer, byteOffset, byteLength } = value;

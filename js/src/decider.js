@@ -55,10 +55,9 @@ export class Decider {
 
   /** @param {Uint8Array} bytes */
   seed(bytes) {
-    const view = new DataView(bytes.buffer, bytes.byteOffset);
-    const word = (/** @type {number} */ at) => view.getUint32(at, true);
-    if (!this.#bound.seed(word(0), word(4), word(8), word(12))) {
-      throw new RangeError('there is no memory for the clients that are assigned to tiers');
+    const [a, b, c, d] = new Uint32Array(Uint8Array.from(bytes).buffer);
+    if (!this.#bound.seed(a, b, c, d)) {
+      throw new RangeError('there is no memory for the clients assigned to tiers');
     }
     this.ready = this.handle;
   }
@@ -144,7 +143,7 @@ export class Decider {
   fingerprint(client) {
     const path = this.#path;
     this.#admitted(path.ask(hotPath.fingerprint, this.ready, client, 0, 0, 0), 0);
-    return [0, 1, 2].map((i) => path.word(hotPath.fingerprintWord + i));
+    return path.fingerprint();
   }
 
   /**
@@ -197,7 +196,7 @@ export class Decider {
   #decision(outcome, nowMs, tier) {
     const admitted = this.#admitted(outcome, nowMs);
     const path = this.#path;
-    return path.answer(admitted, tier ?? this.#tierName(path.word(hotPath.tierWord)));
+    return path.answer(admitted, tier ?? this.#tierName(path.tier()));
   }
 
   /** @param {number} id */
@@ -235,8 +234,7 @@ function randomBytes() {
     return crypto.getRandomValues(new Uint8Array(seedBytes));
   } catch (error) {
     throw new Error(
-      'the first decision draws random bytes, which are refused here: in a worker decide inside a handler, not at ' +
-        'module scope (or pass a seed)',
+      'the first decision draws random bytes, which are refused here; in a worker decide in a handler, not at module scope',
       { cause: error },
     );
   }

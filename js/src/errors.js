@@ -52,8 +52,8 @@ export class ClockError extends Error {
    */
   constructor(nowMs, touchedMs) {
     super(
-      `now() is ${nowMs} ms, earlier than the client's last decision (without a bucket: than full buckets were ` +
-        `forgotten) at ${touchedMs} ms; onClockBackward: 'hold' would keep the highest reading`,
+      `now() is ${nowMs} ms, earlier than the client's last decision, or than full buckets were forgotten, at ` +
+        `${touchedMs} ms (see onClockBackward)`,
     );
     this.name = 'ClockError';
     /** Always `'clock'`. */
@@ -79,6 +79,17 @@ export function check(isSo, name, rule, value, Kind = TypeError) {
 }
 
 /**
+ * `check` of what is wrong by its type or, where it is a number, by its value.
+ * @param {unknown} isSo
+ * @param {string} name
+ * @param {string} rule
+ * @param {unknown} value
+ */
+export function checkNumber(isSo, name, rule, value) {
+  check(isSo, name, rule, value, typeof value === 'number' ? RangeError : TypeError);
+}
+
+/**
  * What kind of object a value is: `Map`, `Promise`. By its tag, since what is of another realm (an iframe, a test
  * runner's context) is no instance of this one's classes.
  * @param {unknown} value
@@ -95,10 +106,9 @@ export function show(value) {
   if (typeof value === 'string') {
     return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
   }
-  if (typeof value === 'function') return 'a function';
-  if (typeof value === 'object' && value !== null) {
+  if (value === Object(value)) {
     const kind = kindOf(value);
-    return /^(Object|Array)$/.test(kind) ? `an ${kind.toLowerCase()}` : `a ${kind}`;
+    return `${/^[AO]/.test(kind) ? 'an' : 'a'} ${kind}`;
   }
   if (typeof value === 'bigint') return `${value}n`;
   return Object.is(value, -0) ? '-0' : String(value);

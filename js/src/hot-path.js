@@ -19,10 +19,6 @@ export const peek = 2;
 export const fingerprint = 3;
 export const batch = 4;
 
-/** The answer's words that `word` is asked for. */
-export const tierWord = 12;
-export const fingerprintWord = 13;
-
 /** The tier argument of a decision: a tier's number, or one of these. */
 export const asAssigned = -1;
 export const unknownTier = -2;
@@ -227,13 +223,16 @@ export class HotPath {
     return ask(limiter, fingerprintGiven, a, b, c, 0, 0, 0, tier, cost, nowMs);
   }
 
-  /**
-   * One of the words that the last call left.
-   * @param {number} index
-   */
-  word(index) {
+  /** The three words that `ask` for a fingerprint left. */
+  fingerprint() {
     this.#refresh();
-    return this.#words[index];
+    return this.#words.slice(13, 16);
+  }
+
+  /** The number of the tier that the last check or peek judged by; below 0 where it has none. */
+  tier() {
+    this.#refresh();
+    return this.#words[12];
   }
 
   /** @returns {number} the reading at the client's last decision, after a clock error */

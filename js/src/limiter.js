@@ -50,11 +50,9 @@ export class TierLimiter {
 
   /**
    * @internal
-   * @returns {HotPath}
+   * @type {() => HotPath}
    */
-  static [coreOf]() {
-    throw new Error('a subclass has the core');
-  }
+  static [coreOf];
 
   /**
    * This isolate's limiter of that name, made at first use and kept on globalThis: a module that is evaluated twice (by

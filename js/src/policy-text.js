@@ -28,14 +28,14 @@ export function policyText(policies) {
   return { text, isText: false };
 }
 
-const jsonKinds = new Set(['Object', 'Array', 'String', 'Number', 'Boolean', 'Null', 'Undefined']);
+const jsonKinds = /^(Object|Array|String|Number|Boolean|Null|Undefined)$/;
 
 /**
  * Whether JSON writes a value as it is.
  * @param {unknown} value
  */
 const isJson = (value) =>
-  typeof value === 'number' ? Number.isFinite(value) : jsonKinds.has(kindOf(value));
+  typeof value === 'number' ? Number.isFinite(value) : jsonKinds.test(kindOf(value));
 
 /**
  * Refuses what JSON would silently leave out or write as something else: a map or a promise as an empty object, NaN
@@ -81,11 +81,9 @@ export function readReport({ revision, errors, rejected, warnings }, isText) {
   /** @type {(list: readonly import('./core-types.js').CoreProblem[]) => readonly PolicyProblem[]} */
   const problems = (list) =>
     Object.freeze(
-      list.map(({ path, code, message, line, column }) =>
+      list.map(({ line, column, ...problem }) =>
         Object.freeze({
-          path,
-          code,
-          message,
+          ...problem,
           line: (isText && line) || null,
           column: (isText && column) || null,
         }),

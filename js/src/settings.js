@@ -4,7 +4,7 @@
  */
 
 import { checkNames, checkWhole } from './arguments.js';
-import { check, show } from './errors.js';
+import { check, checkNumber, show } from './errors.js';
 
 /** @import { TierLimiterOptions } from './types.js' */
 
@@ -40,7 +40,7 @@ export function settings(options) {
   check(isClock, 'now', 'a function that returns milliseconds', now);
   if (seed !== undefined) {
     check(seed instanceof Uint8Array, 'seed', 'a Uint8Array', seed);
-    check(seed.length === seedBytes, 'seed', `of ${seedBytes} bytes`, seed.length, RangeError);
+    checkNumber(seed.length === seedBytes, 'seed', `of ${seedBytes} bytes`, seed.length);
   }
   return Object.freeze({
     // The runtime's clock is the time of day in some workers, and that may be set back.

@@ -193,10 +193,10 @@ test('a bad cost or bad options are told as they are by name, and nothing is spe
     ['5', TypeError, '"5"'],
     [5n, TypeError, '5n'],
     [true, TypeError, 'true'],
-    [{}, TypeError, 'an object'],
-    [[1], TypeError, 'an array'],
+    [{}, TypeError, 'an Object'],
+    [[1], TypeError, 'an Array'],
     [Symbol('s'), TypeError, 'Symbol(s)'],
-    [() => 1, TypeError, 'a function'],
+    [() => 1, TypeError, 'a Function'],
     [NaN, RangeError, 'NaN'],
     [0, RangeError, '0'],
     [-0, RangeError, '-0'],
@@ -329,8 +329,8 @@ test('at module scope a handle is made; it decides inside a handler', async () =
   `);
   assert.equal(stderr, '');
   const refused =
-    'the first decision draws random bytes, which are refused here: in a worker decide inside a handler, ' +
-    'not at module scope (or pass a seed) / refused at module scope\n';
+    'the first decision draws random bytes, which are refused here; in a worker decide in a handler, ' +
+    'not at module scope / refused at module scope\n';
   assert.equal(stdout, `${refused.repeat(3)}0 0\nother 8 null\npro 7 7 4\n`);
 });
 

@@ -599,6 +599,6 @@ test('no assignment is lost where memory is gone by the first decision', async (
   assert.equal(stderr, '');
   assert.equal(
     stdout,
-    'RangeError there is no memory for the clients that are assigned to tiers\ntrue\ntrue\n',
+    'RangeError there is no memory for the clients assigned to tiers\ntrue\ntrue\n',
   );
 });

@@ -53,8 +53,8 @@ export const notStrings = [
   [5n, '5n'],
   [true, 'true'],
   [Symbol('s'), 'Symbol(s)'],
-  [() => 'a', 'a function'],
-  [{}, 'an object'],
-  [['a'], 'an array'],
+  [() => 'a', 'a Function'],
+  [{}, 'an Object'],
+  [['a'], 'an Array'],
   [new String('a'), 'a String'],
 ];
