@@ -14,10 +14,11 @@ import { fileURLToPath } from 'node:url';
  */
 const nothing = 0.1;
 /**
- * Names of more than 48 characters go through TextEncoder.encodeInto. Since Node.js 24 the object in which it says what
- * it has done is not always left out by the compiler.
+ * Names of more than 48 characters go through TextEncoder.encodeInto. The object in which it says what it has done is
+ * left out by the compiler mostly, and not always: since Node.js 24 seldom, and in Node.js 20 for some order of the calls
+ * before.
  */
-const encoded = Number.parseInt(process.versions.node) < 24 ? nothing : 40 + nothing;
+const encoded = 40 + nothing;
 /** Those of more than 4,096 do so in pieces of that length, each of them a string that is a view into the name. */
 const piece = 32 + encoded;
 /** Nine members, four of them numbers, of which two may be boxed on their way. */
