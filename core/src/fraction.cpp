@@ -16,21 +16,40 @@ Fraction Fraction::of(const Decimal& dividend, const Decimal& divisor) {
   return result;
 }
 
+namespace {
+
+// The convergents of a continued fraction.
+class Convergents {
+ public:
+  // Takes the next whole part; false where the convergent does not fit.
+  [[nodiscard]] bool next(std::uint64_t whole) noexcept {
+    return advance(before_.numerator, last_.numerator, whole) && advance(before_.denominator, last_.denominator, whole);
+  }
+  [[nodiscard]] const SmallFraction& last() const noexcept { return last_; }
+
+ private:
+  static bool advance(std::uint64_t& before, std::uint64_t& last, std::uint64_t whole) noexcept {
+    const Wide next = Wide{whole} * last + before;
+    before = std::exchange(last, static_cast<std::uint64_t>(next));
+    return next <= max_term;
+  }
+
+  SmallFraction before_{0, 1};
+  SmallFraction last_{1, 0};
+};
+
+}  // namespace
+
 std::optional<SmallFraction> Fraction::exact() const {
   // Euclid, keeping the convergents: the last one is the fraction itself in lowest terms.
   Natural a = numerator;
   Natural b = denominator;
-  std::uint64_t p0 = 0, q0 = 1, p1 = 1, q1 = 0;
+  Convergents convergents;
   while (!b.zero()) {
-    const std::uint64_t quotient = a.divide(b);
+    if (!convergents.next(a.divide(b))) return std::nullopt;
     std::swap(a, b);
-    const auto p2 = Wide{quotient} * p1 + p0;
-    const auto q2 = Wide{quotient} * q1 + q0;
-    if (p2 > max_term || q2 > max_term) return std::nullopt;
-    p0 = std::exchange(p1, static_cast<std::uint64_t>(p2));
-    q0 = std::exchange(q1, static_cast<std::uint64_t>(q2));
   }
-  return SmallFraction{p1, q1};
+  return convergents.last();
 }
 
 BinaryFloat nearest_double(const Fraction& value) {
@@ -80,18 +99,14 @@ std::optional<SmallFraction> simplest_within(const BinaryFloat& value, std::uint
 
   // The continued fraction of the interval: take the whole parts that both ends share, stop at the first whole number
   // that lies inside.
-  std::uint64_t p0 = 0, q0 = 1, p1 = 1, q1 = 0;
+  Convergents convergents;
   for (;;) {
     std::uint64_t whole = low.numerator.divide(low.denominator);
     const std::uint64_t whole_high = high.numerator.divide(high.denominator);
     const bool inside = low.numerator.zero() || whole < whole_high;
     if (inside && !low.numerator.zero()) ++whole;
-    const auto p2 = Wide{whole} * p1 + p0;
-    const auto q2 = Wide{whole} * q1 + q0;
-    if (p2 > max_term || q2 > max_term) return std::nullopt;
-    p0 = std::exchange(p1, static_cast<std::uint64_t>(p2));
-    q0 = std::exchange(q1, static_cast<std::uint64_t>(q2));
-    if (inside) return SmallFraction{p1, q1};
+    if (!convergents.next(whole)) return std::nullopt;
+    if (inside) return convergents.last();
     // Both fractional parts are above zero, the high end's because it lies above the low one. Turned over, they swap.
     std::swap(low.numerator, low.denominator);
     std::swap(high.numerator, high.denominator);

@@ -26,17 +26,22 @@ double to_double(const BinaryFloat& value) noexcept {
                              : mantissa / static_cast<double>(std::uint64_t{1} << -value.exponent);
 }
 
+// False where the product does not fit.
+bool multiply(std::uint64_t a, std::uint64_t b, std::int64_t& product) noexcept {
+  const Wide wide = Wide{a} * b;
+  product = static_cast<std::int64_t>(wide);
+  return wide <= max_term;
+}
+
 // `rate` is tokens per microsecond. The least unit that makes capacity and rate whole, if everything fits.
 std::optional<Limit> fit(const SmallFraction& capacity, const SmallFraction& rate) noexcept {
   const std::uint64_t common = std::gcd(capacity.denominator, rate.denominator);
-  const Wide unit = Wide{capacity.denominator} * (rate.denominator / common);
-  const Wide gain = Wide{rate.numerator} * (capacity.denominator / common);
-  const Wide full = Wide{capacity.numerator} * (rate.denominator / common);
-  if (unit > max_term || gain > max_term || full > max_term) return std::nullopt;
   Limit limit;
-  limit.unit = static_cast<std::int64_t>(unit);
-  limit.gain = static_cast<std::int64_t>(gain);
-  limit.full = static_cast<std::int64_t>(full);
+  if (!multiply(capacity.denominator, rate.denominator / common, limit.unit) ||
+      !multiply(rate.numerator, capacity.denominator / common, limit.gain) ||
+      !multiply(capacity.numerator, rate.denominator / common, limit.full)) {
+    return std::nullopt;
+  }
   limit.whole = limit.full / limit.unit;
   if (limit.gain > 0) limit.fill = static_cast<std::uint64_t>((limit.full - 1) / limit.gain) + 1;
   return limit;

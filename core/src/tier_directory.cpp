@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tierlimit/tier_directory.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace tierlimit {
@@ -72,7 +73,11 @@ TierId TierDirectory::acquire(std::string_view name) {
     tier = unused_;
     unused_ = std::exchange(entries_[*tier].definition, 0);
     entries_[*tier].name = name;
-    by_name_.insert(by_name_.begin() + static_cast<std::ptrdiff_t>(place_of(name)), *tier);
+    // By hand: vector::insert takes 0.3 kB of the module.
+    const std::size_t place = place_of(name);
+    by_name_.push_back(*tier);
+    std::copy_backward(by_name_.data() + place, &by_name_.back(), &by_name_.back() + 1);
+    by_name_[place] = *tier;
   }
   ++entries_[*tier].users;
   return *tier;

@@ -242,6 +242,14 @@ void FingerprintTable<Slot>::near(const Fingerprint& client, std::uint32_t count
 }
 
 template <class Slot>
+[[gnu::always_inline]] inline bool FingerprintTable<Slot>::advance(Hand& hand) const noexcept {
+  hand.index = (hand.index + 1) & mask_;
+  if (hand.index != 0) return false;
+  hand.place = after(hand.place, directory_[hand.place >> shift_]) % places;
+  return hand.place == 0;
+}
+
+template <class Slot>
 template <class Visit>
 void FingerprintTable<Slot>::each(Visit visit) const {
   if (directory_ == nullptr) return;
@@ -249,14 +257,6 @@ void FingerprintTable<Slot>::each(Visit visit) const {
   do {
     if (at(hand).used()) visit(at(hand));
   } while (!advance(hand));
-}
-
-template <class Slot>
-bool FingerprintTable<Slot>::advance(Hand& hand) const noexcept {
-  hand.index = (hand.index + 1) & mask_;
-  if (hand.index != 0) return false;
-  hand.place = after(hand.place, directory_[hand.place >> shift_]) % places;
-  return hand.place == 0;
 }
 
 template <class Slot>

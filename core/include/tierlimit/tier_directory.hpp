@@ -109,7 +109,7 @@ class TierDirectory {
   /// Whether any client is assigned to a tier, once there is a secret.
   [[nodiscard]] bool assigns() const noexcept { return assigned_.placed() + document_.placed() != 0; }
   /// The tier that the client is assigned to.
-  [[nodiscard]] std::optional<TierId> assigned(const Fingerprint& client) const noexcept {
+  [[nodiscard, gnu::always_inline]] std::optional<TierId> assigned(const Fingerprint& client) const noexcept {
     const std::optional<TierId> tier = assigned_.find(client);
     return tier ? tier : document_.find(client);
   }
