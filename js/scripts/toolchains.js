@@ -43,10 +43,8 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 });
 
-/** @type {Row[]} */
-const rows = [];
+const wanted = positionals.length === 0 ? [...releases.keys()] : positionals;
 await prepared(async () => {
-  const wanted = positionals.length === 0 ? [...releases.keys()] : positionals;
   for (const name of wanted) {
     if (!releases.has(name)) {
       throw new StepError(`There is no ${name}. There are: ${[...releases.keys()].join(', ')}`);
@@ -56,8 +54,19 @@ await prepared(async () => {
     throw new StepError('debootstrap and chroot need Linux and root.');
   }
   await setUp('toolchains');
-  for (const name of wanted) rows.push(await tryOut(name));
 });
+/** @type {Row[]} */
+const rows = [];
+for (const name of wanted) {
+  // Another Debian may do what this one does not.
+  try {
+    rows.push(await tryOut(name));
+  } catch (error) {
+    if (!(error instanceof StepError)) throw error;
+    console.log(`\n${error.message}`);
+    rows.push({ release: name, version: '', sizes: ['', '', ''], outcome: 'not tried' });
+  }
+}
 const header = ['', 'Emscripten', 'core.wasm', 'glue', 'together', 'tests'];
 const table = [header, ...rows.map((row) => [row.release, row.version, ...row.sizes, row.outcome])];
 const widths = header.map((_, i) => Math.max(...table.map((line) => line[i].length)));
