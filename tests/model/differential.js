@@ -101,6 +101,8 @@ function told(operations, actual) {
       if (!isSame && !concerned.some((client) => reset.has(client))) {
         throw new Error(`the model differs for ${JSON.stringify(concerned)}, never forgotten`);
       }
+      // A batch is for all of its clients or for none: what differs for one may differ for the others from now on.
+      if (!isSame) for (const client of concerned) reset.add(client);
     }
     return { ...answer, evicted };
   });
