@@ -27,7 +27,7 @@ mergeInto(LibraryManager.library, {
   // form for a lone surrogate, so that different strings stay different.
   $stringToWire: function (value) {
     // A code unit takes three bytes at the most: a pair takes four.
-    var pointer = _malloc(4 + 3 * value.length);
+    var pointer = guard(_malloc)(4 + 3 * value.length);
     if (!pointer) throw new RangeError(`no memory for a string of ${value.length} code units`);
     var at = pointer + 4;
     for (var character of value) {
@@ -58,7 +58,7 @@ mergeInto(LibraryManager.library, {
       });
       return guard(() => getWasmTableEntry(invoker)(...first, ...wires))();
     } finally {
-      if (!broken) strings.forEach((pointer) => _free(pointer));
+      if (!broken) strings.forEach((pointer) => guard(_free)(pointer));
     }
   },
 

@@ -51,6 +51,7 @@ export async function buildModule() {
 export async function buildTypes() {
   const project = 'js/tsconfig.declarations.json';
   const compiler = 'node_modules/.bin/tsc';
+  const entries = ['index', 'slim', 'module'];
   await step(
     'types',
     async () => {
@@ -58,7 +59,10 @@ export async function buildTypes() {
       const args = ['--pretty', 'false', '--project', at(project)];
       const { status, output } = await run(at(compiler), args);
       if (status !== 0) throw new StepError(`The declarations cannot be made:\n${output}`);
-      tidyDeclarations(at('js/dist/types'), ['index.d.ts', 'slim.d.ts', 'module.d.ts']);
+      tidyDeclarations(
+        at('js/dist/types'),
+        entries.map((name) => `${name}.d.ts`),
+      );
     },
     {
       digest: digest(
@@ -68,7 +72,9 @@ export async function buildTypes() {
         ],
         version,
       ),
-      results: ['js/dist/types/index.d.ts'],
+      results: [...entries, 'client', 'core-types', 'errors', 'limiter', 'types'].map(
+        (name) => `js/dist/types/${name}.d.ts`,
+      ),
     },
   );
 }

@@ -6,6 +6,7 @@
 import { checkTier } from './arguments.js';
 import { ClockError } from './errors.js';
 import * as hotPath from './hot-path.js';
+import { doesNotFit, fits } from './policy-text.js';
 import { seedBytes } from './settings.js';
 
 /** @import { Clock } from './clock.js' */
@@ -88,6 +89,7 @@ export class Decider {
     checkTier(tier);
     const known = this.#tierIds.get(tier);
     if (known !== undefined) return known;
+    if (!fits(this.#path.module, tier.length)) throw new RangeError(doesNotFit(tier.length));
     const id = this.#bound.tier(tier);
     // Only the document's tiers are remembered: names out of requests are as many as somebody likes.
     if (id !== hotPath.unknownTier) this.#tierIds.set(tier, id);

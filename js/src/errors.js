@@ -67,6 +67,7 @@ export class ClockError extends Error {
 
 /**
  * Throws unless an argument is as it should be.
+ * @internal
  * @param {unknown} isSo
  * @param {string} name
  * @param {string} rule
@@ -80,6 +81,7 @@ export function check(isSo, name, rule, value, Kind = TypeError) {
 
 /**
  * `check` of what is wrong by its type or, where it is a number, by its value.
+ * @internal
  * @param {unknown} isSo
  * @param {string} name
  * @param {string} rule
@@ -92,13 +94,22 @@ export function checkNumber(isSo, name, rule, value) {
 /**
  * What kind of object a value is: `Map`, `Promise`. By its tag, since what is of another realm (an iframe, a test
  * runner's context) is no instance of this one's classes.
+ * @internal
  * @param {unknown} value
  * @returns {string}
  */
-export const kindOf = (value) => Object.prototype.toString.call(value).slice(8, -1);
+export function kindOf(value) {
+  try {
+    return Object.prototype.toString.call(value).slice(8, -1);
+  } catch {
+    // The tag may be whatever the caller's code makes of it, even an error.
+    return 'Object';
+  }
+}
 
 /**
  * A value as an error message shows it: short, and told apart from others that print alike.
+ * @internal
  * @param {unknown} value
  * @returns {string}
  */
@@ -107,8 +118,9 @@ export function show(value) {
     return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
   }
   if (value === Object(value)) {
-    const kind = kindOf(value);
-    return `${/^[AO]/.test(kind) ? 'an' : 'a'} ${kind}`;
+    const tag = kindOf(value);
+    const kind = /^[A-Z][\w. ]{0,40}$/.test(tag) ? tag : 'Object';
+    return `${/^[AEIO]/.test(kind) ? 'an' : 'a'} ${kind}`;
   }
   if (typeof value === 'bigint') return `${value}n`;
   return Object.is(value, -0) ? '-0' : String(value);

@@ -39,5 +39,7 @@ export { ClockError, PolicyError } from './errors.js';
  */
 export class TierLimiter extends Limiter {
   /** @internal */
-  static [coreOf] = sharedCore;
+  [coreOf]() {
+    return sharedCore();
+  }
 }

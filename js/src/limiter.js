@@ -19,7 +19,7 @@ import { settings } from './settings.js';
 /** @import { CheckOptions, Decision, TierLimiterOptions, TierLimiterStats } from './types.js' */
 /** @import { Policies, PolicyProblem, PolicyReport } from './types.js' */
 
-/** @internal Under it a subclass has what gives the core of its limiters. */
+/** @internal Under it the instances of a subclass have what gives them their core. */
 export const coreOf = Symbol('core');
 
 /**
@@ -47,12 +47,6 @@ export class TierLimiter {
   #settings;
   /** @type {PolicyReport} */
   #report;
-
-  /**
-   * @internal
-   * @type {() => HotPath}
-   */
-  static [coreOf];
 
   /**
    * This isolate's limiter of that name, made at first use and kept on globalThis: a module that is evaluated twice (by
@@ -88,7 +82,7 @@ export class TierLimiter {
   constructor(options) {
     const held = settings(options);
     const { text, isText } = policyText(options.policies);
-    const core = new.target[coreOf]();
+    const core = /** @type {{ [coreOf](): HotPath }} */ (/** @type {unknown} */ (this))[coreOf]();
     checkPoliciesFit(core.module, text);
     this.#core = core;
     this.#settings = held;

@@ -44,7 +44,8 @@ const isJson = (value) =>
  * @param {unknown} value
  */
 function asItIs(name, value) {
-  check(isJson(value), show(name), 'a plain object or a finite number', value);
+  const rule = typeof value === 'number' ? 'a finite number' : 'a JSON value';
+  check(isJson(value), show(name), rule, value);
   return value;
 }
 

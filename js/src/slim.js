@@ -31,7 +31,7 @@ export { ClockError, PolicyError } from './errors.js';
 /**
  * The limiter over a module that is given. Each call makes an instance of it, which all limiters of the class share.
  *
- * @param {object} module a WebAssembly.Module: `tierlimit/core.wasm`, compiled; or its bytes, as an ArrayBuffer or a view
+ * @param {object & { then?: undefined, headers?: undefined }} module a WebAssembly.Module: `tierlimit/core.wasm`, compiled; or its bytes, as an ArrayBuffer or a view
  *   of one, where compiling is allowed
  * @returns {{ TierLimiter: LimiterClass }}
  * @throws {TypeError} for anything else, and for the module of another build than this copy of the package; a Response or
@@ -47,7 +47,7 @@ export function withModule(module) {
   let core = coreFrom(module);
 
   class TierLimiter extends Limiter {
-    static [coreOf]() {
+    [coreOf]() {
       if (core.module.broken) core = coreFrom(module);
       return core;
     }

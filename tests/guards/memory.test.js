@@ -14,6 +14,8 @@ const promised = 64;
 
 const clients = 1_000_000;
 const chunk = 1000;
+/** The same of a client that setTier puts into a tier: a slot as well. */
+const promisedByAssignment = 64;
 /** Where what is fixed weighs little, every chunk counts. */
 const from = 20_000;
 const to = 300_000;
@@ -51,4 +53,24 @@ test('a client takes 64 bytes at most, at a million and on the way there', (t) =
   assert.ok(perClient.memory <= promised, `${perClient.memory}`);
   assert.ok(most.table <= promised, `${most.table}`);
   assert.ok(most.memory <= promised, `${most.memory}`);
+});
+
+test('an assignment takes 64 bytes at most, at 200,000 of them', (t) => {
+  const memories = watchMemories();
+  const { TierLimiter } = withModule(coreBytes());
+  const memory = memories[memories.length - 1];
+  const limiter = new TierLimiter({
+    policies: { default: { capacity: 10, refillPerSecond: 1 } },
+    now: () => 0,
+    seed: new Uint8Array(16),
+  });
+  const before = memory.buffer.byteLength;
+  const count = 200_000;
+  for (let at = 0; at < count; at += chunk) {
+    for (const name of newNames(at, chunk)) limiter.setTier(name, 'pro');
+  }
+  assert.equal(limiter.stats().assignments, count);
+  const each = (memory.buffer.byteLength - before) / count;
+  t.diagnostic(`each of ${count} assignments: ${each.toFixed(1)} bytes of linear memory`);
+  assert.ok(each <= promisedByAssignment, `${each}`);
 });

@@ -511,4 +511,13 @@ test('the limiter is of the class that made it', () => {
   }
   const metered = clocked(only(1, 0), {}, Metered).limiter;
   assert.deepEqual([metered.allow('c'), metered.allow('c'), metered.asked], [true, false, 2]);
+
+  // As classes were derived before there was a word for it.
+  function Older() {}
+  Object.setPrototypeOf(Older.prototype, TierLimiter.prototype);
+  const older = Reflect.construct(TierLimiter, [{ policies: only(1, 0) }], Older);
+  assert.deepEqual(
+    [older instanceof Older, older.allow('c'), older.allow('c')],
+    [true, true, false],
+  );
 });

@@ -565,6 +565,24 @@ test('limiters for which there is no memory are refused, and those that there ar
   assert.equal(clocked(only(2, 0), {}, Limiter).limiter.allow('c'), true);
 });
 
+test('a tier name out of a request that does not fit into memory is refused, and nothing is lost', () => {
+  const { TierLimiter: Limiter } = withModule(coreWithin(2 ** 22));
+  const { limiter } = clocked(only(2, 0), {}, Limiter);
+  limiter.allow('c');
+  const tier = 't'.repeat(1_000_000);
+  for (const call of [
+    () => limiter.allow('c', 1, tier),
+    () => limiter.check('c', { tier }),
+    () => limiter.client('c', tier).allow(),
+  ]) {
+    assert.throws(call, {
+      name: 'RangeError',
+      message: 'there is no memory for a text of 1000000 code units',
+    });
+  }
+  assert.equal(limiter.check('c').remaining, 0);
+});
+
 test('no assignment is lost where memory is gone by the first decision', async () => {
   // Assignments find their places with the secret, for which another limiter of the module may have taken the memory.
   const { stdout, stderr } = await runScript(

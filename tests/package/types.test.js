@@ -78,6 +78,37 @@ for (const [setting, { compilers: names, files = [], options }] of Object.entrie
   }
 }
 
+/** Programs in CommonJS, and the settings by which compilers find the package from there. */
+const commonJs = {
+  'a program in CommonJS compiles, nodenext': {
+    file: 'main.cts',
+    options: { module: 'nodenext', moduleResolution: 'nodenext' },
+    text: "import tierlimit = require('tierlimit');\nimport slim = require('tierlimit/slim');\n",
+    names: /** @type {const} */ (['5.9', 7]),
+  },
+  // Of the package it knows one entry only.
+  'a program for older ways to find packages compiles, node10': {
+    file: 'old.ts',
+    options: { module: 'commonjs', moduleResolution: 'node10' },
+    text: "import * as tierlimit from 'tierlimit';\n",
+    names: /** @type {const} */ (['the oldest, 5.2', '5.9']),
+  },
+};
+for (const [what, { file, options, text, names }] of Object.entries(commonJs)) {
+  for (const name of names) {
+    test(`TypeScript ${name}: ${what}`, async () => {
+      project.write({
+        [file]: `${text}export const limiter: tierlimit.TierLimiter = new tierlimit.TierLimiter({ policies: '{}' });\n`,
+        'tsconfig.old.json': JSON.stringify({
+          compilerOptions: { target: 'es2022', strict: true, noEmit: true, types: [], ...options },
+          files: [file],
+        }),
+      });
+      await project.run(process.execPath, [compilers[name], '--project', 'tsconfig.old.json']);
+    });
+  }
+}
+
 // ---- Names and descriptions --------------------------------------------------------------------------------------------
 
 const problem = 'code column line message path';
@@ -319,6 +350,8 @@ test('what is private is in no declaration', () => {
     'HotPath',
     'Decider',
     'coreOf',
+    'kindOf',
+    'checkNumber',
     'CoreModule',
   ]) {
     assert.ok(!text.includes(word), word);

@@ -135,6 +135,8 @@ const slimLimiter = new Slim({ policies });
 same<boolean, ReturnType<typeof slimLimiter.allow>>();
 // @ts-expect-error what is no object is no module
 slim.withModule('core.wasm');
+// @ts-expect-error a promise is to be awaited first
+slim.withModule(Promise.resolve(new Uint8Array(8)));
 slim.ClockError satisfies typeof ClockError;
 slim.PolicyError satisfies typeof PolicyError;
 
