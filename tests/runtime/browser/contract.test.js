@@ -157,7 +157,7 @@ describe('Chromium', { skip: noChromium }, () => {
     test(`a policy that forbids WebAssembly: the error says what allows it, ${how}`, async () => {
       const { found, complaints } = await forbidding.visit(browser, path);
       assert.equal(found?.isError, true, complaints.join('\n'));
-      assert.match(found.message, /Content-Security-Policy must have 'wasm-unsafe-eval'/);
+      assert.match(found.message, /Content-Security-Policy needs 'wasm-unsafe-eval'/);
     });
   }
 });
