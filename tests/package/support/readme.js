@@ -21,9 +21,10 @@ export function sixLines() {
  * @returns {{ code: string, output: string }}
  */
 export function firstExample() {
-  const found = /^```js\n((?:(?!```).*\n)*)```\n+```text\n(.*?)^```$/ms.exec(page);
-  assert.ok(found, 'README.md has a program with its output behind it');
-  const [, code, output] = found;
+  const blocks = [...page.matchAll(/^```(\w*)\n(.*?)^```$/gms)];
+  const at = blocks.findIndex(([, language]) => language === 'text');
+  assert.equal(blocks[at - 1]?.[1], 'js', 'README.md has a program with its output behind it');
+  const [code, output] = [blocks[at - 1][2], blocks[at][2]];
   assert.match(code, /from 'tierlimit'/);
   return { code, output };
 }
