@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import { makeProject } from '../../package/support/project.js';
 import { bundle, dates, serve } from './bare.js';
 
-const advice = /random bytes.* decide inside a handler, not at module scope/;
+const advice = /random bytes.* decide in a handler, not at module scope/;
 
 let project;
 before(async () => {
