@@ -92,6 +92,8 @@ test('a bundle made for no runtime in particular says what is wrong with it', as
   assert.deepEqual(readdirSync(project.at(folder)), ['made-in-fetch.js']);
   await withWorker(folder, 'made-in-fetch.js', oldestDate, async (worker) => {
     assert.equal((await worker.ask('/take')).status, 500);
-    await worker.says(/WebAssembly cannot be compiled.*tierlimit\/core\.wasm is for tierlimit\/slim/);
+    await worker.says(
+      /WebAssembly cannot be compiled.*tierlimit\/core\.wasm is for tierlimit\/slim/,
+    );
   });
 });
