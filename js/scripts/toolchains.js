@@ -142,7 +142,6 @@ async function bootstrap(name, folder) {
     `--include=${packages}`,
     name,
     unfinished,
-    'http://deb.debian.org/debian',
   ]);
   if (status !== 0) throw new StepError(`debootstrap ${name} failed:\n${output}`);
   renameSync(unfinished, folder);

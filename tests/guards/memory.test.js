@@ -20,7 +20,8 @@ const promisedByAssignment = 64;
 const from = 20_000;
 const to = 300_000;
 
-test('a client takes 64 bytes at most, at a million and on the way there', (t) => {
+/** A limiter with an instance to itself, and by how much that one's memory has grown since. */
+function made() {
   const memories = watchMemories();
   const { TierLimiter } = withModule(coreBytes());
   const memory = memories[memories.length - 1];
@@ -32,13 +33,18 @@ test('a client takes 64 bytes at most, at a million and on the way there', (t) =
     maxBytes: 2 ** 30,
   });
   const before = memory.buffer.byteLength;
+  return { limiter, grown: () => memory.buffer.byteLength - before };
+}
+
+test('a client takes 64 bytes at most, at a million and on the way there', (t) => {
+  const { limiter, grown } = made();
 
   const most = { table: 0, memory: 0 };
   const perClient = { table: 0, memory: 0 };
   for (let count = chunk; count <= clients; count += chunk) {
     for (const name of newNames(count - chunk, chunk)) limiter.allow(name);
     perClient.table = limiter.stats().bytes / count;
-    perClient.memory = (memory.buffer.byteLength - before) / count;
+    perClient.memory = grown() / count;
     if (count < from || count > to) continue;
     most.table = Math.max(most.table, perClient.table);
     most.memory = Math.max(most.memory, perClient.memory);
@@ -56,21 +62,13 @@ test('a client takes 64 bytes at most, at a million and on the way there', (t) =
 });
 
 test('an assignment takes 64 bytes at most, at 200,000 of them', (t) => {
-  const memories = watchMemories();
-  const { TierLimiter } = withModule(coreBytes());
-  const memory = memories[memories.length - 1];
-  const limiter = new TierLimiter({
-    policies: { default: { capacity: 10, refillPerSecond: 1 } },
-    now: () => 0,
-    seed: new Uint8Array(16),
-  });
-  const before = memory.buffer.byteLength;
+  const { limiter, grown } = made();
   const count = 200_000;
   for (let at = 0; at < count; at += chunk) {
     for (const name of newNames(at, chunk)) limiter.setTier(name, 'pro');
   }
   assert.equal(limiter.stats().assignments, count);
-  const each = (memory.buffer.byteLength - before) / count;
+  const each = grown() / count;
   t.diagnostic(`each of ${count} assignments: ${each.toFixed(1)} bytes of linear memory`);
   assert.ok(each <= promisedByAssignment, `${each}`);
 });
