@@ -194,12 +194,12 @@ void TierLimiter::install(PolicySet&& policies) {
   std::vector<TierId> tiers;
   std::vector<std::uint32_t> judged_by;  // each tier; 0: its policy is invalid
 
-  definitions.push_back(define(no_tier, default_definition_, policies.default_policy.limit));
+  definitions.push_back(define(no_tier, default_definition_, policies.default_policy.limits[0].limit));
   default_definition_ = definitions.front();
   for (const Tier& tier : policies.tiers) {
     const TierId id = directory_.acquire(tier.name);
     tiers.push_back(id);
-    judged_by.push_back(tier.policy ? define(id, directory_[id].definition, tier.policy->limit) : 0);
+    judged_by.push_back(tier.policy ? define(id, directory_[id].definition, tier.policy->limits[0].limit) : 0);
     if (judged_by.back() != 0) definitions.push_back(judged_by.back());
   }
 

@@ -161,7 +161,7 @@ std::optional<Policy> PolicyReader::read() {
   const std::optional<Limit> made = make_limit();
   if (!made) return std::nullopt;
   Policy policy;
-  policy.limit = *made;
+  policy.limits.push_back({"main", *made});
   return policy;
 }
 

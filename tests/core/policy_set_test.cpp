@@ -121,16 +121,16 @@ TEST_CASE("A document says what its limits are", "[policy_set]") {
     },
     "clients": { "zed": "pro", "acme": "audit", "\u00e9": "gold" }
   })");
-  CHECK(set.default_policy.limit == limit("5", "1"));
-  CHECK(set.default_policy.limit.capacity == 5.0);
+  CHECK(set.default_policy.limits[0].limit == limit("5", "1"));
+  CHECK(set.default_policy.limits[0].limit.capacity == 5.0);
 
   REQUIRE(set.tiers.size() == 3);
   CHECK(set.tiers[0].name == "audit");
   CHECK(set.tiers[1].name == "free");
   CHECK(set.tiers[2].name == "pro");
   CHECK_FALSE(set.find("audit")->policy);
-  CHECK(set.find("free")->policy->limit == limit("10", "0.1"));
-  CHECK(set.find("pro")->policy->limit == limit("100.5", "100", "60"));
+  CHECK(set.find("free")->policy->limits[0].limit == limit("10", "0.1"));
+  CHECK(set.find("pro")->policy->limits[0].limit == limit("100.5", "100", "60"));
   CHECK(set.find("gold") == nullptr);
   CHECK(set.find("") == nullptr);
   CHECK(set.find("fre") == nullptr);
@@ -155,11 +155,11 @@ TEST_CASE("Equal limits are equal however they are spelled", "[policy_set]") {
            "{\n\t\"refill\" : { \"tokens\" : 0.5e0 , \"seconds\" : 5 },\r\n \"capa\\u0063ity\" : 10E2 }",
        }) {
     CAPTURE(policy);
-    CHECK(accepted("{\"default\":" + policy + "}").default_policy.limit == expected);
+    CHECK(accepted("{\"default\":" + policy + "}").default_policy.limits[0].limit == expected);
   }
-  CHECK(accepted(R"({"default":{"capacity":9007199254740993,"refillPerSecond":0}})").default_policy.limit.whole ==
+  CHECK(accepted(R"({"default":{"capacity":9007199254740993,"refillPerSecond":0}})").default_policy.limits[0].limit.whole ==
         9007199254740993);
-  CHECK(accepted(R"({"default":{"capacity":1.5,"refillPerSecond":-0}})").default_policy.limit.gain == 0);
+  CHECK(accepted(R"({"default":{"capacity":1.5,"refillPerSecond":-0}})").default_policy.limits[0].limit.gain == 0);
 }
 
 TEST_CASE("Messages name the value and the rule", "[policy_set]") {
@@ -272,7 +272,7 @@ TEST_CASE("Five megabytes are read", "[policy_set]") {
   CHECK(set.tiers.size() == 20'000);
   CHECK(set.clients.size() == 150'000);
   CHECK(set.rejected.empty());
-  CHECK(set.find("tier-19999")->policy->limit == limit("20000", "0.25", "3600"));
+  CHECK(set.find("tier-19999")->policy->limits[0].limit == limit("20000", "0.25", "3600"));
 
   // And refused at their end.
   text.resize(text.size() - 2);

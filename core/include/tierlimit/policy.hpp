@@ -3,25 +3,62 @@
 /// What a tier allows.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "tierlimit/decimal.hpp"
 #include "tierlimit/error.hpp"
 
 namespace tierlimit {
 
-/// One token-bucket limit in the integers that decisions are made of.
+/// How a limit counts. Each has its pure step in a header of its own.
+enum class Algorithm : std::uint8_t {
+  token_bucket,
+  sliding_window,  ///< At most so many tokens in any window [t, t + W), exactly.
+  fixed_window,    ///< So many tokens a window, which starts with the first charge after the last one ended.
+};
+
+/// What a raised capacity does to the balance of a token bucket.
+enum class OnRaise : std::uint8_t {
+  keep,
+  fill,
+  proportional,  ///< The balance grows as the capacity does.
+  add,           ///< What was spent stays spent: the balance grows by as much as the capacity.
+};
+
+/// By which rate the time since the last touch accrues where policies changed meanwhile.
+enum class Accrual : std::uint8_t {
+  at_next,   ///< All of it by the rate in force at the next decision.
+  prorated,  ///< Each part of it by the rate that was in force.
+};
+
+/// One limit in the integers that decisions are made of.
 ///
-/// One token is `unit` credits and each microsecond adds `gain` credits, where `unit` is the least number that makes
-/// both whole. Balances are counted in credits, so accrual never rounds. `unit`, `gain` and `full` are below 2^63.
+/// A token bucket: one token is `unit` credits and each microsecond adds `gain` credits, where `unit` is the least
+/// number that makes both whole. Balances are counted in credits, so accrual never rounds. `unit`, `gain` and `full` are
+/// below 2^63.
+///
+/// A window of either kind: `whole` tokens in `fill` microseconds; `unit` is 1, `gain` 0 and `full` 2^63-1, which is
+/// more than there ever is.
 struct Limit {
+  /// The longest window: some 16 years.
+  static constexpr std::uint64_t longest_window = 500'000'000'000'000;
+  /// The most tokens of a sliding window, which remembers each.
+  static constexpr std::int64_t most_logged = 10'000;
+
   std::int64_t unit = 1;   ///< Credits in one token.
   std::int64_t gain = 0;   ///< Credits that accrue in one microsecond.
   std::int64_t full = 1;   ///< Credits in a full bucket: capacity times unit.
-  std::int64_t whole = 1;  ///< Whole tokens in a full bucket: no larger cost can ever be admitted.
-  /// Microseconds in which an empty bucket fills, rounded up; 2^64-1 where it never does.
+  std::int64_t whole = 1;  ///< Whole tokens in a full bucket, or of a window: no larger cost can ever be admitted.
+  /// Microseconds in which an empty bucket fills, rounded up; 2^64-1 where it never does. The length of a window.
   std::uint64_t fill = ~std::uint64_t{0};
   double capacity = 1;  ///< The capacity as configured, for people to read; takes no part in decisions.
+
+  Algorithm algorithm = Algorithm::token_bucket;
+  OnRaise on_raise = OnRaise::keep;
+  Accrual accrual = Accrual::at_next;
 
   /// What had to be rounded for the numbers to fit. `make` tells; a decision does not care.
   enum class Rounded : std::uint8_t { nothing, rate, capacity, both };
@@ -41,17 +78,23 @@ struct Limit {
 
   /// Whether going from one to the other changes nothing, what people are told included.
   [[nodiscard]] friend bool operator==(const Limit& a, const Limit& b) noexcept {
-    return a.unit == b.unit && a.gain == b.gain && a.full == b.full && a.capacity == b.capacity;
+    return a.unit == b.unit && a.gain == b.gain && a.full == b.full && a.whole == b.whole && a.fill == b.fill &&
+           a.capacity == b.capacity && a.algorithm == b.algorithm && a.on_raise == b.on_raise && a.accrual == b.accrual;
   }
 };
 
-/// How a limit counts. The other algorithms of the design each get a step of their own in a header of their own.
-enum class Algorithm : std::uint8_t { token_bucket };
-
-/// What the document says about one tier: today one limit, which is named `main`.
-struct Policy {
-  Algorithm algorithm = Algorithm::token_bucket;
+/// A limit by its name.
+struct NamedLimit {
+  std::string name;
   Limit limit;
+};
+
+/// What the document says about one tier.
+struct Policy {
+  static constexpr std::size_t most_limits = 8;
+
+  /// 1 to 8, judged together, in the order of the document, each name once. A policy that is one limit calls it `main`.
+  std::vector<NamedLimit> limits;
 };
 
 }  // namespace tierlimit
