@@ -11,6 +11,7 @@ namespace tierlimit {
 namespace {
 
 constexpr std::uint32_t micros_per_second = 1'000'000;
+constexpr int micros_exponent = 6;
 
 // Sizes beyond which nothing can fit; they also bound the work on the exact fractions.
 constexpr std::int64_t largest_magnitude = 30;
@@ -31,6 +32,16 @@ bool multiply(std::uint64_t a, std::uint64_t b, std::int64_t& product) noexcept 
   const Wide wide = Wide{a} * b;
   product = static_cast<std::int64_t>(wide);
   return wide <= max_term;
+}
+
+// `number` times ten to the `exponent`; 0 where that is not a whole number above 0 and at most `most`, below 10^18.
+std::uint64_t whole(const Decimal& number, int exponent, std::uint64_t most) noexcept {
+  std::int64_t zeros = number.exponent() + exponent;
+  if (number.negative() || zeros < 0 || magnitude(number) + exponent > 18) return 0;
+  std::uint64_t value = 0;
+  for (const char digit : number.digits()) value = value * 10 + static_cast<std::uint64_t>(digit - '0');
+  for (; zeros > 0; --zeros) value *= 10;
+  return value <= most ? value : 0;
 }
 
 // `rate` is tokens per microsecond. The least unit that makes capacity and rate whole, if everything fits.
@@ -121,6 +132,22 @@ LimitFault make_limit(const Decimal& capacity, const Decimal& tokens, const Deci
   return LimitFault::none;
 }
 
+LimitFault make_window(Algorithm algorithm, const Decimal& limit, const Decimal& seconds, Limit& made) {
+  const bool logged = algorithm == Algorithm::sliding_window;
+  const std::uint64_t tokens =
+      whole(limit, 0, static_cast<std::uint64_t>(logged ? Limit::most_logged : Limit::most_counted));
+  if (tokens == 0) return LimitFault::capacity;
+  const std::uint64_t micros = whole(seconds, micros_exponent, Limit::longest_window);
+  if (micros == 0) return LimitFault::seconds;
+  made = Limit{};
+  made.full = static_cast<std::int64_t>(max_term);
+  made.whole = static_cast<std::int64_t>(tokens);
+  made.fill = micros;
+  made.capacity = static_cast<double>(tokens);
+  made.algorithm = algorithm;
+  return LimitFault::none;
+}
+
 Result<Limit> Limit::make(const Decimal& capacity, const Decimal& tokens, const Decimal& seconds) {
   Error error;
   error.code = ErrorCode::invalid_value;
@@ -145,6 +172,30 @@ Result<Limit> Limit::make(const Decimal& capacity, const Decimal& tokens, const 
       break;
   }
   return error;
+}
+
+Result<Limit> Limit::window(Algorithm algorithm, const Decimal& limit, const Decimal& seconds) {
+  Error error;
+  error.code = ErrorCode::invalid_value;
+  if (algorithm == Algorithm::token_bucket) {
+    error.path = "algorithm";
+    error.message = "a window must be a sliding or a fixed one";
+    return error;
+  }
+  Limit made;
+  switch (make_window(algorithm, limit, seconds, made)) {
+    case LimitFault::capacity:
+      error.path = "limit";
+      error.message = algorithm == Algorithm::sliding_window
+                          ? "the limit of a sliding window must be a whole number from 1 to 10000"
+                          : "the limit of a fixed window must be a whole number from 1 to 9007199254740991";
+      return error;
+    case LimitFault::seconds:
+      error.path = "seconds";
+      error.message = "a window must be whole microseconds, more than 0 and at most 500000000 seconds";
+      return error;
+    default: return made;
+  }
 }
 
 }  // namespace tierlimit

@@ -21,7 +21,7 @@ using Errors = std::vector<Error>;
 
 // What an allocation costs beside its content.
 constexpr std::size_t allocation_overhead = 32;
-// More than the exact arithmetic of one limit takes.
+// More than the exact arithmetic of a limit takes, and the list of limits that it is put into.
 constexpr std::size_t room_for_limit = 64 << 10;
 
 // Place of the name among the names; their count when it is none of them.
@@ -58,170 +58,314 @@ class Reader {
 
 // ---- A policy ------------------------------------------------------------------------------------------------------
 
+// Of a policy or of one of its limits.
 enum Member : std::size_t {
   capacity,
   refill_per_second,
   refill,
+  limit,
+  window_seconds,
   algorithm,
   on_raise,
   accrual,
-  on_store_error,
+  limit_name,
   limits,
-  limit,
-  window_seconds,
+  on_store_error,
   member_count
 };
-constexpr std::string_view member_names[member_count] = {"capacity", "refillPerSecond", "refill",       "algorithm",
-                                                         "onRaise",  "accrual",         "onStoreError", "limits",
-                                                         "limit",    "windowSeconds"};
+constexpr std::string_view member_names[member_count] = {"capacity",      "refillPerSecond", "refill",      "limit",
+                                                         "windowSeconds", "algorithm",       "onRaise",     "accrual",
+                                                         "name",          "limits",          "onStoreError"};
 
-// A member that names one of several ways to behave; the first `built` of them are there today.
+// Members as a set.
+constexpr std::uint32_t set_of(std::initializer_list<Member> members) noexcept {
+  std::uint32_t set = 0;
+  for (const Member member : members) set |= std::uint32_t{1} << member;
+  return set;
+}
+constexpr bool contains(std::uint32_t set, std::size_t member) noexcept { return (set >> member & 1) != 0; }
+
+constexpr std::uint32_t numbers = set_of({capacity, refill_per_second, refill, limit, window_seconds});
+constexpr std::uint32_t only_of_buckets = set_of({capacity, refill_per_second, refill, on_raise, accrual});
+constexpr std::uint32_t only_of_windows = set_of({limit, window_seconds});
+// Of what is written into a policy itself, and into the limits that it lists.
+constexpr std::uint32_t not_of_policies = set_of({limit_name});
+constexpr std::uint32_t not_of_listed = set_of({limits, on_store_error});
+
+// A member that names one of several ways to behave, in the order of their enumerators.
 struct Choice {
   Member member;
-  std::size_t built;
   std::size_t count;
   std::string_view names[4];
   std::string_view rule;
 };
 constexpr Choice choices[] = {
     {algorithm,
-     1,
      3,
      {"token-bucket", "sliding-window", "fixed-window"},
      "@ is %; it must be token-bucket, sliding-window or fixed-window"},
-    {on_raise, 1, 4, {"keep", "fill", "proportional", "add"}, "@ is %; it must be keep, fill, proportional or add"},
-    {accrual, 1, 2, {"at-next", "prorated"}, "@ is %; it must be at-next or prorated"},
-    {on_store_error, 0, 3, {"deny", "allow", "local"}, "@ is %; it must be deny, allow or local"},
+    {on_raise, 4, {"keep", "fill", "proportional", "add"}, "@ is %; it must be keep, fill, proportional or add"},
+    {accrual, 2, {"at-next", "prorated"}, "@ is %; it must be at-next or prorated"},
+    {on_store_error, 3, {"deny", "allow", "local"}, "@ is %; it must be deny, allow or local"},
 };
-constexpr const Choice& algorithms = choices[0];
 
-// The numbers of a limit, as Limit::make takes them.
+// The numbers of a limit, as those who make one of them take them. What is the capacity of a bucket is a window's
+// limit.
 enum Part : std::size_t { part_capacity, part_tokens, part_seconds, part_count };
-constexpr std::string_view part_rules[part_count] = {"@ is %; it must be at least 1", "@ is %; it must be at least 0",
-                                                     "@ is %; it must be more than 0"};
+constexpr std::string_view window_seconds_rule =
+    "@ is %; it must be whole microseconds, more than 0 and at most 500000000 seconds";
+constexpr std::string_view part_rules[][part_count] = {
+    {"@ is %; it must be at least 1", "@ is %; it must be at least 0", "@ is %; it must be more than 0"},
+    {"@ is %; it must be a whole number from 1 to 10000", {}, window_seconds_rule},
+    {"@ is %; it must be a whole number from 1 to 9007199254740991", {}, window_seconds_rule},
+};
 constexpr std::string_view refill_names[] = {"tokens", "seconds"};
 
 // The texts of the numbers. These break no rule, and stand in for numbers that are not there.
 struct Numbers {
   std::string_view texts[part_count] = {"1", "0", "1"};
 
-  [[nodiscard]] LimitFault make(Limit& limit) const {
-    return make_limit(*Decimal::parse(texts[part_capacity]), *Decimal::parse(texts[part_tokens]),
-                      *Decimal::parse(texts[part_seconds]), limit);
+  [[nodiscard]] LimitFault make(Algorithm by, Limit& made) const {
+    const Decimal most = *Decimal::parse(texts[part_capacity]);
+    const Decimal tokens = *Decimal::parse(texts[part_tokens]);
+    const Decimal seconds = *Decimal::parse(texts[part_seconds]);
+    return by == Algorithm::token_bucket ? make_limit(most, tokens, seconds, made)
+                                         : make_window(by, most, seconds, made);
   }
 };
 
+// Reads a policy. Each of the limits that it lists is read alike, by a reader that knows the policy's.
 class PolicyReader : public Reader {
  public:
-  PolicyReader(const Reader& reader, Errors& errors, Errors& warnings, const Path& path, std::uint32_t node) noexcept
-      : Reader(reader), errors_(errors), warnings_(warnings), path_(path), node_(node) {}
+  PolicyReader(const Reader& reader, Errors& errors, Errors& warnings, const Path& path, std::uint32_t node,
+               const PolicyReader* policy = nullptr) noexcept;
 
-  std::optional<Policy> read();
+  // False when the policy is invalid; then it is read in part.
+  bool read(Policy& policy);
 
  private:
-  // Which members belong here. Unclear: the algorithm is none that is known, so nothing is missed or out of place.
-  enum class Shape : std::uint8_t { token_bucket, other, unclear };
+  [[nodiscard]] std::size_t member_of(std::uint32_t name) const noexcept;
+  [[nodiscard]] std::size_t chosen(const Choice& choice) const noexcept;
+  [[nodiscard]] std::optional<Algorithm> counting() const noexcept;
+  [[nodiscard]] std::size_t count_listed() const noexcept;
+  [[nodiscard]] bool has_window() const noexcept;
 
-  [[nodiscard]] Shape shape() const noexcept;
-
+  void read_members();
   void read_member(std::uint32_t name);
   void read_choice(const Choice& choice, const Path& place, std::uint32_t value);
-  void read_number(Part part, const Path& place, std::uint32_t value);
+  void read_limits(const Path& place, std::uint32_t array);
+  void read_limit(std::vector<NamedLimit>& all, std::size_t index);
+  void read_name(const Path& place, std::uint32_t value);
+  void read_number(Algorithm by, Part part, const Path& place, std::uint32_t value);
   void read_refill(const Path& place, std::uint32_t object);
   bool conflicts(Member member, Member other, const Path& place);
-  void require_members();
-  std::optional<Limit> make_limit();
+  void require(Member member, std::string_view sentence);
+  void make_limit(Algorithm by, Limit& made);
 
   Errors& errors_;
   Errors& warnings_;
   const Path& path_;
   std::uint32_t node_;
+  const PolicyReader* policy_;  // that lists this limit; null: this is a policy
+  std::vector<NamedLimit>* all_ = nullptr;
+  std::size_t index_ = 0;  // of the limit among all of the policy
   std::uint32_t found_[member_count] = {};
-  Shape shape_ = Shape::token_bucket;
+  std::uint32_t out_of_place_ = 0;
   Numbers numbers_;
   std::uint32_t number_nodes_[part_count] = {};
 };
 
-std::optional<Policy> PolicyReader::read() {
-  if (!report_.available(room_for_limit)) return std::nullopt;
-  if (!expect(errors_, Kind::object, &path_, node_, "a policy is %; it must be an object")) return std::nullopt;
-  const std::size_t errors_before = errors_.size();
-
-  for (std::uint32_t name = first_member(node_); name < end_of_members(node_); name = next_member(name)) {
-    const std::size_t member = index_of(document_[name].text, member_names, member_count);
+PolicyReader::PolicyReader(const Reader& reader, Errors& errors, Errors& warnings, const Path& path, std::uint32_t node,
+                           const PolicyReader* policy) noexcept
+    : Reader(reader), errors_(errors), warnings_(warnings), path_(path), node_(node), policy_(policy) {
+  if (document_[node].kind != Kind::object) return;
+  for (std::uint32_t name = first_member(node); name < end_of_members(node); name = next_member(name)) {
+    const std::size_t member = member_of(name);
     if (member != member_count) found_[member] = name;
   }
-  shape_ = shape();
+}
+
+bool PolicyReader::read(Policy& policy) {
+  if (!report_.available(room_for_limit)) return false;
+  if (!expect(errors_, Kind::object, &path_, node_, "a policy is %; it must be an object")) return false;
+  const std::size_t errors_before = errors_.size();
+  const std::size_t warnings_before = warnings_.size();
+  all_ = &policy.limits;
+  if (found_[limits] != 0) {
+    read_members();
+  } else {
+    policy.limits = std::vector<NamedLimit>(1);
+    policy.limits[0].name = "main";
+    read_limit(policy.limits, 0);
+  }
+  if (errors_.size() == errors_before && !report_.starved()) return true;
+  while (warnings_.size() != warnings_before) warnings_.pop_back();
+  return false;
+}
+
+// The member of that name where it means something; else member_count.
+std::size_t PolicyReader::member_of(std::uint32_t name) const noexcept {
+  const std::size_t member = index_of(document_[name].text, member_names, member_count);
+  return contains(policy_ == nullptr ? not_of_policies : not_of_listed, member) ? member_count : member;
+}
+
+// What the limit has, or else the policy, or else the first; the count of what there is when it is none of that.
+std::size_t PolicyReader::chosen(const Choice& choice) const noexcept {
+  const std::uint32_t name = found_[choice.member];
+  if (name == 0) return policy_ == nullptr ? 0 : policy_->chosen(choice);
+  const json::Node& value = document_[name + 1];
+  return value.kind == Kind::string ? index_of(value.text, choice.names, choice.count) : choice.count;
+}
+
+// Nothing when the algorithm is none that is known: then nothing is missed or out of place.
+std::optional<Algorithm> PolicyReader::counting() const noexcept {
+  const std::size_t index = chosen(choices[0]);
+  if (index == choices[0].count) return std::nullopt;
+  return static_cast<Algorithm>(index);
+}
+
+std::size_t PolicyReader::count_listed() const noexcept {
+  const std::uint32_t array = found_[limits] + 1;
+  std::size_t count = 0;
+  for (std::uint32_t node = array + 1; node < document_[array].next; node = document_[node].next) ++count;
+  return count;
+}
+
+// Whether it is a window, or lists one.
+bool PolicyReader::has_window() const noexcept {
+  if (found_[limits] == 0) return counting().value_or(Algorithm::token_bucket) != Algorithm::token_bucket;
+  const std::uint32_t array = found_[limits] + 1;
+  if (document_[array].kind != Kind::array || count_listed() > Policy::most_limits) return false;
+  for (std::uint32_t node = array + 1; node < document_[array].next; node = document_[node].next) {
+    if (document_[node].kind == Kind::object &&
+        PolicyReader(*this, errors_, warnings_, path_, node, this).has_window()) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void PolicyReader::read_members() {
+  out_of_place_ = has_window() ? only_of_buckets : counting() == Algorithm::token_bucket ? only_of_windows : 0;
   for (std::uint32_t name = first_member(node_); name < end_of_members(node_); name = next_member(name)) {
     read_member(name);
   }
-  if (shape_ == Shape::token_bucket) require_members();
-  if (errors_.size() != errors_before || report_.starved()) return std::nullopt;
-
-  const std::optional<Limit> made = make_limit();
-  if (!made) return std::nullopt;
-  Policy policy;
-  policy.limits.push_back({"main", *made});
-  return policy;
-}
-
-PolicyReader::Shape PolicyReader::shape() const noexcept {
-  if (found_[limits] != 0) return Shape::other;
-  if (found_[algorithm] == 0) return Shape::token_bucket;
-  const json::Node& value = document_[found_[algorithm] + 1];
-  if (value.kind != Kind::string) return Shape::unclear;
-  const std::size_t index = index_of(value.text, algorithms.names, algorithms.count);
-  return index == 0 ? Shape::token_bucket : index < algorithms.count ? Shape::other : Shape::unclear;
 }
 
 void PolicyReader::read_member(std::uint32_t name) {
   const std::uint32_t value = name + 1;
   const Path place{&path_, document_[name].text};
-  switch (const auto member = static_cast<Member>(index_of(place.name, member_names, member_count))) {
-    case capacity:
-      if (shape_ != Shape::other) read_number(part_capacity, place, value);
-      break;
+  const std::size_t member = member_of(name);
+  if (found_[limits] != 0 && contains(numbers, member)) {
+    add(errors_, ErrorCode::conflicting_members, &place, name,
+        "@ and limits are both given; a tier must have only one of them");
+    return;
+  }
+  if (contains(out_of_place_, member)) {
+    add(errors_, ErrorCode::unknown_member, &place, name,
+        out_of_place_ == only_of_windows ? "@ means nothing without the algorithm sliding-window or fixed-window"
+                                         : "@ means nothing with the algorithm sliding-window or fixed-window");
+    return;
+  }
+  switch (member) {
+    case capacity: read_number(Algorithm::token_bucket, part_capacity, place, value); break;
     case refill_per_second:
-      if (shape_ != Shape::other && !conflicts(member, refill, place)) read_number(part_tokens, place, value);
-      break;
-    case refill:
-      if (shape_ != Shape::other && !conflicts(member, refill_per_second, place)) read_refill(place, value);
-      break;
-    case algorithm:
-    case on_raise:
-    case accrual:
-    case on_store_error:
-      read_choice(*std::find_if(choices, std::end(choices), [=](const Choice& each) { return each.member == member; }),
-                  place, value);
-      break;
-    case limits:
-      add(errors_, ErrorCode::unsupported, &place, name, "@ is not supported by this version; a tier has one limit");
-      break;
-    case limit:
-    case window_seconds:
-      if (shape_ == Shape::token_bucket) {
-        add(errors_, ErrorCode::unknown_member, &place, name,
-            "@ means nothing without the algorithm sliding-window or fixed-window");
+      if (!conflicts(refill_per_second, refill, place)) {
+        read_number(Algorithm::token_bucket, part_tokens, place, value);
       }
       break;
+    case refill:
+      if (!conflicts(refill, refill_per_second, place)) read_refill(place, value);
+      break;
+    case limit: read_number(counting().value_or(Algorithm::fixed_window), part_capacity, place, value); break;
+    case window_seconds: read_number(Algorithm::fixed_window, part_seconds, place, value); break;
+    case limit_name: read_name(place, value); break;
+    case limits: read_limits(place, value); break;
     case member_count:
       add(errors_, ErrorCode::unknown_member, &place, name,
-          "% is not a member of a tier, which has capacity and refillPerSecond or refill", name);
+          policy_ == nullptr ? "% is not a member of a tier, which has capacity and refillPerSecond or refill, limit "
+                               "and windowSeconds, or limits"
+                             : "% is not a member of a limit, which has name, and capacity and refillPerSecond or "
+                               "refill, or limit and windowSeconds",
+          name);
       break;
+    default:
+      read_choice(*std::find_if(choices, std::end(choices), [=](const Choice& each) { return each.member == member; }),
+                  place, value);
   }
 }
 
 void PolicyReader::read_choice(const Choice& choice, const Path& place, std::uint32_t value) {
   if (!expect(errors_, Kind::string, &place, value, "@ is %; it must be a string")) return;
-  const std::size_t index = index_of(document_[value].text, choice.names, choice.count);
-  if (index == choice.count) {
+  if (chosen(choice) == choice.count) {
     add(errors_, ErrorCode::invalid_value, &place, value, choice.rule, value);
-  } else if (index >= choice.built) {
+  } else if (choice.member == on_store_error) {
     add(errors_, ErrorCode::unsupported, &place, value, "@ is %, which this version does not support", value);
   }
 }
 
-void PolicyReader::read_number(Part part, const Path& place, std::uint32_t value) {
+void PolicyReader::read_limits(const Path& place, std::uint32_t array) {
+  if (!expect(errors_, Kind::array, &place, array, "@ is %; it must be an array")) return;
+  const std::size_t count = count_listed();
+  if (count == 0 || count > Policy::most_limits) {
+    report_.add(errors_, ErrorCode::invalid_value, &place, document_[array].offset,
+                "@ has % elements; it must have 1 to 8", {Digits(static_cast<std::uint32_t>(count))});
+    return;
+  }
+  *all_ = std::vector<NamedLimit>(count);
+  Path element{&place, {}, 0};
+  for (std::uint32_t node = array + 1; node < document_[array].next; node = document_[node].next) {
+    if (!report_.available(room_for_limit)) return;
+    if (expect(errors_, Kind::object, &element, node, "a limit is %; it must be an object")) {
+      PolicyReader(*this, errors_, warnings_, element, node, this).read_limit(*all_, element.index);
+    }
+    ++element.index;
+  }
+}
+
+void PolicyReader::read_limit(std::vector<NamedLimit>& all, std::size_t index) {
+  all_ = &all;
+  index_ = index;
+  const std::size_t errors_before = errors_.size();
+  read_members();
+  const std::optional<Algorithm> by = counting();
+  if (policy_ != nullptr) require(limit_name, "name is missing; each of several limits must have it");
+  if (by == Algorithm::token_bucket) {
+    require(capacity, "capacity is missing; a token bucket must have it");
+    if (found_[refill] == 0) {
+      require(refill_per_second, "refillPerSecond is missing; a token bucket must have it or refill");
+    }
+  } else if (by) {
+    require(limit, "limit is missing; a window must have it");
+    require(window_seconds, "windowSeconds is missing; a window must have it");
+  }
+  if (by && errors_.size() == errors_before && !report_.starved()) make_limit(*by, all[index].limit);
+}
+
+void PolicyReader::require(Member member, std::string_view sentence) {
+  if (found_[member] == 0) add(errors_, ErrorCode::missing_member, &path_, node_, sentence);
+}
+
+void PolicyReader::read_name(const Path& place, std::uint32_t value) {
+  if (!expect(errors_, Kind::string, &place, value, "@ is %; it must be a string")) return;
+  const std::string_view name = document_[value].text;
+  const bool fits = !name.empty() && name.size() <= NamedLimit::longest_name &&
+                    std::all_of(name.begin(), name.end(), [](char c) { return c >= ' ' && c <= '~'; });
+  if (!fits) {
+    add(errors_, ErrorCode::invalid_value, &place, value, "@ is %; it must be 1 to 64 printable ASCII characters",
+        value);
+    return;
+  }
+  (*all_)[index_].name = name;
+  std::size_t first = 0;
+  while ((*all_)[first].name != name) ++first;
+  if (first != index_) {
+    add(errors_, ErrorCode::invalid_value, &place, value, "@ is %, as that of an earlier limit; each must have its own",
+        value);
+  }
+}
+
+void PolicyReader::read_number(Algorithm by, Part part, const Path& place, std::uint32_t value) {
   if (!expect(errors_, Kind::number, &place, value, "@ is %; it must be a number")) return;
   number_nodes_[part] = value;
   numbers_.texts[part] = document_[value].text;
@@ -229,10 +373,10 @@ void PolicyReader::read_number(Part part, const Path& place, std::uint32_t value
   // Beside numbers that break no rule, whatever breaks one is this.
   Numbers alone;
   alone.texts[part] = numbers_.texts[part];
-  Limit limit;
-  const LimitFault fault = alone.make(limit);
+  Limit made;
+  const LimitFault fault = alone.make(by, made);
   if (fault != LimitFault::none && fault != LimitFault::together) {
-    add(errors_, ErrorCode::invalid_value, &place, value, part_rules[part], value);
+    add(errors_, ErrorCode::invalid_value, &place, value, part_rules[static_cast<std::size_t>(by)][part], value);
   }
 }
 
@@ -247,7 +391,7 @@ void PolicyReader::read_refill(const Path& place, std::uint32_t object) {
           "% is not a member of a refill, which has tokens and seconds", name);
     } else {
       found[index] = true;
-      read_number(static_cast<Part>(part_tokens + index), member, name + 1);
+      read_number(Algorithm::token_bucket, static_cast<Part>(part_tokens + index), member, name + 1);
     }
   }
   if (!found[0]) add(errors_, ErrorCode::missing_member, &place, object, "tokens is missing; a refill must have it");
@@ -262,18 +406,10 @@ bool PolicyReader::conflicts(Member member, Member other, const Path& place) {
   return true;
 }
 
-void PolicyReader::require_members() {
-  if (found_[capacity] == 0) {
-    add(errors_, ErrorCode::missing_member, &path_, node_, "capacity is missing; a tier must have it");
-  }
-  if (found_[refill_per_second] == 0 && found_[refill] == 0) {
-    add(errors_, ErrorCode::missing_member, &path_, node_, "refillPerSecond is missing; a tier must have it or refill");
-  }
-}
-
-std::optional<Limit> PolicyReader::make_limit() {
-  Limit limit;
-  const LimitFault fault = numbers_.make(limit);
+void PolicyReader::make_limit(Algorithm by, Limit& made) {
+  const LimitFault fault = numbers_.make(by, made);
+  made.on_raise = static_cast<OnRaise>(chosen(choices[1]));
+  made.accrual = static_cast<Accrual>(chosen(choices[2]));
   const bool per_second = found_[refill_per_second] != 0;
   const std::uint32_t capacity_node = number_nodes_[part_capacity];
   const std::uint32_t tokens = number_nodes_[part_tokens];
@@ -283,14 +419,14 @@ std::optional<Limit> PolicyReader::make_limit() {
         per_second ? "capacity % and refillPerSecond % do not fit the exact arithmetic together"
                    : "capacity % and a refill of % tokens in % seconds do not fit the exact arithmetic together",
         capacity_node, tokens, seconds);
-    return std::nullopt;
+    return;
   }
-  if (limit.rounded == Limit::Rounded::capacity || limit.rounded == Limit::Rounded::both) {
+  if (made.rounded == Limit::Rounded::capacity || made.rounded == Limit::Rounded::both) {
     const Path place{&path_, member_names[capacity]};
     add(warnings_, ErrorCode::rate_rounded, &place, capacity_node, "@ is %, which does not fit exactly; it is rounded",
         capacity_node);
   }
-  if (limit.rounded == Limit::Rounded::rate || limit.rounded == Limit::Rounded::both) {
+  if (made.rounded == Limit::Rounded::rate || made.rounded == Limit::Rounded::both) {
     const Member rate = per_second ? refill_per_second : refill;
     const Path place{&path_, member_names[rate]};
     add(warnings_, ErrorCode::rate_rounded, &place, found_[rate] + 1,
@@ -298,7 +434,6 @@ std::optional<Limit> PolicyReader::make_limit() {
                    : "@ is % tokens in % seconds, which does not fit exactly; it is rounded",
         tokens, seconds);
   }
-  return limit;
 }
 
 // ---- The document --------------------------------------------------------------------------------------------------
@@ -334,8 +469,7 @@ void SetReader::read() {
     const Path path{nullptr, document_[name].text};
     if (path.name == "default") {
       has_default = true;
-      const std::optional<Policy> policy = PolicyReader(*this, refused_, set_.warnings, path, value).read();
-      if (policy) set_.default_policy = *policy;
+      PolicyReader(*this, refused_, set_.warnings, path, value).read(set_.default_policy);
     } else if (path.name == "tiers") {
       if (expect(refused_, Kind::object, &path, value, "@ is %; it must be an object")) read_tiers(value, path);
     } else if (path.name == "clients") {
@@ -365,7 +499,8 @@ void SetReader::read_tiers(std::uint32_t object, const Path& path) {
     if (report_.starved()) return;
     const Path tier{&path, document_[name].text};
     const auto index = static_cast<std::size_t>(set_.find(tier.name) - set_.tiers.data());
-    set_.tiers[index].policy = PolicyReader(*this, tolerated_, set_.warnings, tier, name + 1).read();
+    std::optional<Policy>& policy = set_.tiers[index].policy;
+    if (!PolicyReader(*this, tolerated_, set_.warnings, tier, name + 1).read(policy.emplace())) policy.reset();
   }
 }
 

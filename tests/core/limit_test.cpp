@@ -14,6 +14,7 @@
 #include "tierlimit/policy.hpp"
 #include "wide.hpp"
 
+using tierlimit::Algorithm;
 using tierlimit::Error;
 using tierlimit::ErrorCode;
 using tierlimit::Limit;
@@ -212,6 +213,104 @@ TEST_CASE("limit: limits are equal when decisions cannot tell them apart") {
   CHECK_FALSE(limit_of("5", "1") == limit_of("6", "1"));
   CHECK_FALSE(limit_of("5", "1") == limit_of("5", "2"));
   CHECK_FALSE(limit_of("5", "1") == limit_of("5.5", "1.1"));
+}
+
+TEST_CASE("limit: a window is whole tokens in whole microseconds") {
+  struct Window {
+    Algorithm algorithm;
+    const char* limit;
+    const char* seconds;
+    std::int64_t whole;
+    std::uint64_t micros;
+  };
+  const std::string long_number = "5." + std::string(900, '0');
+  const Window cases[] = {
+      {Algorithm::sliding_window, "1", "0.000001", 1, 1},
+      {Algorithm::sliding_window, "100", "60", 100, 60'000'000},
+      {Algorithm::sliding_window, "1e3", "1.000001", 1'000, 1'000'001},
+      {Algorithm::sliding_window, "1000.0", "86400", 1'000, 86'400'000'000},
+      {Algorithm::sliding_window, "10000", "500000000", Limit::most_logged, Limit::longest_window},
+      {Algorithm::fixed_window, "1", "1e-6", 1, 1},
+      {Algorithm::fixed_window, "10001", "0.1", 10'001, 100'000},
+      {Algorithm::fixed_window, "4294967297", "4294.967297", 4'294'967'297, 4'294'967'297},
+      {Algorithm::fixed_window, "9007199254740991", "5e8", Limit::most_counted, Limit::longest_window},
+      {Algorithm::fixed_window, "9007199254740990", "499999999.999999", 9'007'199'254'740'990, 499'999'999'999'999},
+      {Algorithm::fixed_window, "0.00000000000000000000000005e26", "10000000000000000000000000e-25", 5, 1'000'000},
+      {Algorithm::fixed_window, long_number.c_str(), long_number.c_str(), 5, 5'000'000},
+  };
+  for (const Window& each : cases) {
+    CAPTURE(each.limit, each.seconds);
+    const Limit limit = window_of(each.algorithm, each.limit, each.seconds);
+    CHECK(limit.algorithm == each.algorithm);
+    CHECK(limit.whole == each.whole);
+    CHECK(limit.fill == each.micros);
+    CHECK(limit.capacity == std::strtod(each.limit, nullptr));
+    CHECK(limit.unit == 1);
+    CHECK(limit.gain == 0);
+    CHECK(limit.full == std::numeric_limits<std::int64_t>::max());
+    CHECK(limit.rounded == Rounded::nothing);
+    CHECK(limit.on_raise == tierlimit::OnRaise::keep);
+    CHECK(limit.accrual == tierlimit::Accrual::at_next);
+  }
+}
+
+TEST_CASE("limit: what makes no window is named") {
+  struct Broken {
+    Algorithm algorithm;
+    const char* limit;
+    const char* seconds;
+    const char* path;
+  };
+  const std::string beyond_reading = "5." + std::string(900, '0') + "1";
+  const Broken cases[] = {
+      {Algorithm::sliding_window, "0", "60", "limit"},
+      {Algorithm::sliding_window, "-0", "60", "limit"},
+      {Algorithm::sliding_window, "-1", "60", "limit"},
+      {Algorithm::sliding_window, "0.5", "60", "limit"},
+      {Algorithm::sliding_window, "1.5", "60", "limit"},
+      {Algorithm::sliding_window, "10001", "60", "limit"},
+      {Algorithm::sliding_window, beyond_reading.c_str(), "60", "limit"},
+      {Algorithm::fixed_window, "0", "60", "limit"},
+      {Algorithm::fixed_window, "10000.5", "60", "limit"},
+      {Algorithm::fixed_window, "9007199254740992", "60", "limit"},
+      {Algorithm::fixed_window, "9007199254740991.5", "60", "limit"},
+      {Algorithm::fixed_window, "999999999999999999", "60", "limit"},
+      {Algorithm::fixed_window, "1e18", "60", "limit"},
+      {Algorithm::fixed_window, "18446744073709551617", "60", "limit"},  // 2^64 + 1
+      {Algorithm::fixed_window, "1e1000000000000", "60", "limit"},
+      {Algorithm::fixed_window, "1e-1000000000000", "60", "limit"},
+      {Algorithm::fixed_window, "100", "0", "seconds"},
+      {Algorithm::fixed_window, "100", "-0.0", "seconds"},
+      {Algorithm::fixed_window, "100", "-1", "seconds"},
+      {Algorithm::fixed_window, "100", "0.0000001", "seconds"},
+      {Algorithm::fixed_window, "100", "1.0000005", "seconds"},
+      {Algorithm::fixed_window, "100", "500000000.000001", "seconds"},
+      {Algorithm::fixed_window, "100", "500000001", "seconds"},
+      {Algorithm::fixed_window, "100", "999999999999", "seconds"},
+      {Algorithm::fixed_window, "100", "18446744073709.551617", "seconds"},
+      {Algorithm::fixed_window, "100", "1e300", "seconds"},
+      {Algorithm::fixed_window, "100", "1e-300", "seconds"},
+      {Algorithm::fixed_window, "100", beyond_reading.c_str(), "seconds"},
+      {Algorithm::fixed_window, "0", "0", "limit"},  // the first of several
+      {Algorithm::token_bucket, "100", "60", "algorithm"},
+  };
+  for (const Broken& each : cases) {
+    CAPTURE(each.limit, each.seconds);
+    const auto made = make_window(each.algorithm, each.limit, each.seconds);
+    REQUIRE_FALSE(made.ok());
+    CHECK(made.error().code == ErrorCode::invalid_value);
+    CHECK(made.error().path == each.path);
+    CHECK_FALSE(made.error().message.empty());
+  }
+}
+
+TEST_CASE("limit: windows are equal when decisions cannot tell them apart") {
+  const Limit minute = window_of(Algorithm::fixed_window, "100", "60");
+  CHECK(minute == window_of(Algorithm::fixed_window, "1e2", "60.000000"));
+  CHECK_FALSE(minute == window_of(Algorithm::fixed_window, "101", "60"));
+  CHECK_FALSE(minute == window_of(Algorithm::fixed_window, "100", "60.000001"));
+  CHECK_FALSE(minute == window_of(Algorithm::sliding_window, "100", "60"));
+  CHECK_FALSE(minute == limit_of("100", "100", "60"));
 }
 
 TEST_CASE("limit: any numbers that fit are in lowest terms and within what they say of themselves") {

@@ -118,7 +118,7 @@ constexpr const char* tiered = R"({
     "free": {"capacity": 5, "refillPerSecond": 1},
     "pro": {"capacity": 100, "refill": {"tokens": 100, "seconds": 60}},
     "broken": {"capacity": 0, "refillPerSecond": 1},
-    "later": {"algorithm": "sliding-window", "limit": 10, "windowSeconds": 60}
+    "later": {"capacity": 10, "refillPerSecond": 1, "onStoreError": "local"}
   },
   "clients": {"acme": "pro", "lost": "nowhere", "damaged": "broken"}
 })";

@@ -15,11 +15,16 @@
 #include <sys/resource.h>
 #endif
 
+using tierlimit::Accrual;
+using tierlimit::Algorithm;
 using tierlimit::ClientTier;
 using tierlimit::Decimal;
 using tierlimit::Error;
 using tierlimit::ErrorCode;
 using tierlimit::Limit;
+using tierlimit::NamedLimit;
+using tierlimit::OnRaise;
+using tierlimit::Policy;
 using tierlimit::PolicySet;
 using tierlimit::Result;
 using tierlimit::Tier;
@@ -38,6 +43,28 @@ PolicySet accepted(std::string_view text) {
 
 Limit limit(std::string_view capacity, std::string_view tokens, std::string_view seconds = "1") {
   return Limit::make(*Decimal::parse(capacity), *Decimal::parse(tokens), *Decimal::parse(seconds)).value();
+}
+
+Limit window(Algorithm algorithm, std::string_view most, std::string_view seconds) {
+  return Limit::window(algorithm, *Decimal::parse(most), *Decimal::parse(seconds)).value();
+}
+
+// What the document says of a tier: the name of each limit, how it counts and what is set, a line for each.
+std::string limits(const Policy& policy) {
+  const char* const algorithms[] = {"bucket", "sliding", "fixed"};
+  const char* const raises[] = {"keep", "fill", "proportional", "add"};
+  const char* const accruals[] = {"at-next", "prorated"};
+  std::string lines;
+  for (const NamedLimit& each : policy.limits) {
+    lines += each.name + ": " + algorithms[static_cast<int>(each.limit.algorithm)] + " of " +
+             std::to_string(each.limit.whole) + ", " + raises[static_cast<int>(each.limit.on_raise)] + ", " +
+             accruals[static_cast<int>(each.limit.accrual)] + "\n";
+  }
+  return lines;
+}
+
+std::string limits(const std::string& policy) {
+  return limits(accepted("{\"default\":" + policy + "}").default_policy);
 }
 
 std::string message(std::string_view text) {
@@ -70,12 +97,24 @@ std::string listing(const rapidjson::Value& vector, const char* member) {
   return lines;
 }
 
-// A document that is in order: five megabytes for 20,000 tiers and 150,000 clients.
+// A document that is in order: five megabytes for 20,000 tiers and 150,000 clients. Every third tier has three limits.
 std::string long_document(int tiers, int clients) {
   std::string text = "{\n" + default_member + ",\n\"tiers\": {";
   for (int i = 0; i < tiers; ++i) {
-    text += (i == 0 ? "\n\"tier-" : ",\n\"tier-") + std::to_string(i) + R"(": {"capacity": )" + std::to_string(i + 1) +
-            R"(, "refill": {"tokens": 0.25, "seconds": 3600}})";
+    text += (i == 0 ? "\n\"tier-" : ",\n\"tier-") + std::to_string(i) + "\": ";
+    const std::string bucket =
+        R"("capacity": )" + std::to_string(i + 1) + R"(, "refill": {"tokens": 0.25, "seconds": 3600}})";
+    if (i % 3 != 0) {
+      text += "{" + bucket;
+      continue;
+    }
+    text += R"({"limits": [{"name": "main", )" + bucket;
+    const std::string longest(NamedLimit::longest_name - 2, 'n');
+    for (const char number : {'1', '2'}) {
+      text +=
+          R"(, {"name": ")" + longest + number + R"(", "algorithm": "fixed-window", "limit": 10, "windowSeconds": 60})";
+    }
+    text += "]}";
   }
   text += "},\n\"clients\": {";
   for (int i = 0; i < clients; ++i) {
@@ -117,18 +156,33 @@ TEST_CASE("A document says what its limits are", "[policy_set]") {
     "tiers": {
       "pro": { "capacity": 100.5, "refill": { "tokens": 100, "seconds": 60 } },
       "free": { "refillPerSecond": 0.1, "capacity": 1e1 },
-      "audit": { "algorithm": "sliding-window", "limit": 100, "windowSeconds": 60 }
+      "audit": { "algorithm": "sliding-window", "limit": 100, "windowSeconds": 60 },
+      "odd": { "algorithm": "sliding-window", "limit": 100, "windowSeconds": 60, "capacity": 100 },
+      "enterprise": { "limits": [
+        { "name": "burst", "capacity": 1000, "refillPerSecond": 200 },
+        { "name": "daily", "capacity": 1000000, "refill": { "tokens": 1000000, "seconds": 86400 } } ] }
     },
     "clients": { "zed": "pro", "acme": "audit", "\u00e9": "gold" }
   })");
   CHECK(set.default_policy.limits[0].limit == limit("5", "1"));
   CHECK(set.default_policy.limits[0].limit.capacity == 5.0);
 
-  REQUIRE(set.tiers.size() == 3);
+  REQUIRE(set.tiers.size() == 5);
   CHECK(set.tiers[0].name == "audit");
-  CHECK(set.tiers[1].name == "free");
-  CHECK(set.tiers[2].name == "pro");
-  CHECK_FALSE(set.find("audit")->policy);
+  CHECK(set.tiers[1].name == "enterprise");
+  CHECK(set.tiers[2].name == "free");
+  CHECK(set.tiers[3].name == "odd");
+  CHECK(set.tiers[4].name == "pro");
+  CHECK_FALSE(set.find("odd")->policy);
+  REQUIRE(set.find("audit")->policy->limits.size() == 1);
+  CHECK(set.find("audit")->policy->limits[0].name == "main");
+  CHECK(set.find("audit")->policy->limits[0].limit == window(Algorithm::sliding_window, "100", "60"));
+  const std::vector<NamedLimit>& enterprise = set.find("enterprise")->policy->limits;
+  REQUIRE(enterprise.size() == 2);
+  CHECK(enterprise[0].name == "burst");
+  CHECK(enterprise[0].limit == limit("1000", "200"));
+  CHECK(enterprise[1].name == "daily");
+  CHECK(enterprise[1].limit == limit("1000000", "1000000", "86400"));
   CHECK(set.find("free")->policy->limits[0].limit == limit("10", "0.1"));
   CHECK(set.find("pro")->policy->limits[0].limit == limit("100.5", "100", "60"));
   CHECK(set.find("gold") == nullptr);
@@ -145,6 +199,76 @@ TEST_CASE("A document says what its limits are", "[policy_set]") {
   CHECK(set.rejected.size() == 2);
 }
 
+TEST_CASE("A policy is one limit or several", "[policy_set]") {
+  CHECK(limits(R"({"capacity": 5, "refillPerSecond": 1})") == "main: bucket of 5, keep, at-next\n");
+  CHECK(limits(R"({"accrual": "prorated", "capacity": 5, "refillPerSecond": 1, "onRaise": "proportional"})") ==
+        "main: bucket of 5, proportional, prorated\n");
+  CHECK(limits(R"({"algorithm": "token-bucket", "capacity": 5, "refillPerSecond": 1, "onRaise": "add"})") ==
+        "main: bucket of 5, add, at-next\n");
+  CHECK(limits(R"({"limit": 5, "windowSeconds": 1, "algorithm": "fixed-window"})") ==
+        "main: fixed of 5, keep, at-next\n");
+  CHECK(limits(R"({"limits": [{"name": "a", "capacity": 5, "refillPerSecond": 1, "onRaise": "fill"}]})") ==
+        "a: bucket of 5, fill, at-next\n");
+
+  // In the order of the document, by names that may be written in several ways.
+  CHECK(limits(R"({"limits": [{"limit": 7, "name": "z", "algorithm": "sliding-window", "windowSeconds": 1},
+                              {"name": "\u0061 ~", "capacity": 5.5, "refillPerSecond": 1, "accrual": "prorated"},
+                              {"capacity": 3, "refill": {"tokens": 1, "seconds": 1}, "name": "main"}]})") ==
+        "z: sliding of 7, keep, at-next\n"
+        "a ~: bucket of 5, keep, prorated\n"
+        "main: bucket of 3, keep, at-next\n");
+
+  std::string eight;
+  std::string told;
+  for (const char name : {'h', 'g', 'f', 'e', 'd', 'c', 'b', 'a'}) {
+    eight +=
+        std::string(eight.empty() ? "" : ",") + R"({"name": ")" + name + R"(", "capacity": 2, "refillPerSecond": 1})";
+    told += std::string(1, name) + ": bucket of 2, keep, at-next\n";
+  }
+  CHECK(limits("{\"limits\": [" + eight + "]}") == told);
+}
+
+TEST_CASE("What stands beside limits counts for those that do not say", "[policy_set]") {
+  const std::string bucket = R"("capacity": 5, "refillPerSecond": 1)";
+  const std::string expected =
+      "a: bucket of 5, fill, prorated\n"
+      "b: bucket of 5, add, prorated\n"
+      "c: bucket of 5, fill, at-next\n"
+      "d: bucket of 5, keep, at-next\n";
+  const std::string list = "\"limits\": [{\"name\": \"a\", " + bucket + "}, {\"name\": \"b\", \"onRaise\": \"add\", " +
+                           bucket + "}, {\"accrual\": \"at-next\", \"name\": \"c\", " + bucket +
+                           "}, {\"name\": \"d\", " + bucket + R"(, "onRaise": "keep", "accrual": "at-next"}])";
+  const std::string settings = R"("accrual": "prorated", "onRaise": "fill")";
+  CHECK(limits("{" + settings + ", " + list + "}") == expected);
+  CHECK(limits("{" + list + ", " + settings + "}") == expected);
+
+  const std::string windows =
+      R"("limits": [{"name": "a", "limit": 10001, "windowSeconds": 1},
+                    {"name": "b", "limit": 10, "windowSeconds": 1, "algorithm": "sliding-window"},
+                    {"name": "c", "algorithm": "token-bucket", "onRaise": "add", )" +
+      bucket + "}]";
+  const std::string counted =
+      "a: fixed of 10001, keep, at-next\n"
+      "b: sliding of 10, keep, at-next\n"
+      "c: bucket of 5, add, at-next\n";
+  CHECK(limits(R"({"algorithm": "fixed-window", )" + windows + "}") == counted);
+  CHECK(limits("{" + windows + R"(, "algorithm": "fixed-window"})") == counted);
+}
+
+TEST_CASE("A tier of which one limit is invalid has none", "[policy_set]") {
+  const PolicySet set = accepted("{" + default_member + R"(, "tiers": {
+    "a": {"limits": [{"name": "a", "capacity": 1000000, "refillPerSecond": 0.3333333333333333},
+                     {"name": "b", "capacity": 0, "refillPerSecond": 1}]},
+    "b": {"limits": [{"name": "a", "capacity": 1000000, "refillPerSecond": 0.3333333333333333}]},
+    "c": {"limits": [{"name": "a", "capacity": 1000000, "refillPerSecond": 0.3333333333333333}], "x": 1}}})");
+  CHECK_FALSE(set.find("a")->policy);
+  REQUIRE(set.find("b")->policy);
+  CHECK(limits(*set.find("b")->policy) == "a: bucket of 1000000, keep, at-next\n");
+  CHECK_FALSE(set.find("c")->policy);
+  CHECK(listing(set.rejected) == "invalid-value /tiers/a/limits/1/capacity 3:48\nunknown-member /tiers/c/x 5:98\n");
+  CHECK(listing(set.warnings) == "rate-rounded /tiers/b/limits/0/refillPerSecond 4:76\n");
+}
+
 TEST_CASE("Equal limits are equal however they are spelled", "[policy_set]") {
   const Limit expected = limit("1000", "0.1");
   for (const std::string policy : {
@@ -157,8 +281,9 @@ TEST_CASE("Equal limits are equal however they are spelled", "[policy_set]") {
     CAPTURE(policy);
     CHECK(accepted("{\"default\":" + policy + "}").default_policy.limits[0].limit == expected);
   }
-  CHECK(accepted(R"({"default":{"capacity":9007199254740993,"refillPerSecond":0}})").default_policy.limits[0].limit.whole ==
-        9007199254740993);
+  CHECK(accepted(R"({"default":{"capacity":9007199254740993,"refillPerSecond":0}})")
+            .default_policy.limits[0]
+            .limit.whole == 9007199254740993);
   CHECK(accepted(R"({"default":{"capacity":1.5,"refillPerSecond":-0}})").default_policy.limits[0].limit.gain == 0);
 }
 
@@ -199,19 +324,59 @@ TEST_CASE("Messages name the value and the rule", "[policy_set]") {
         "seconds is 0; it must be more than 0");
   CHECK(tier_message(R"({"capacity": "a very long string indeed, longer than is shown"})") ==
         "capacity is \"a very long string indeed, longer than ...; it must be a number");
-  CHECK(tier_message(R"({"capacity": 1})") == "refillPerSecond is missing; a tier must have it or refill");
+  CHECK(tier_message(R"({"capacity": 1})") == "refillPerSecond is missing; a token bucket must have it or refill");
   CHECK(tier_message(R"({"capacity": 1, "refill": {"seconds": 1}})") == "tokens is missing; a refill must have it");
   CHECK(tier_message(R"({"capacity": 1e300, "refill": {"tokens": 7, "seconds": 2}})") ==
         "capacity 1e300 and a refill of 7 tokens in 2 seconds do not fit the exact arithmetic together");
   CHECK(tier_message(R"({"capacity": 1e300, "refillPerSecond": 7})") ==
         "capacity 1e300 and refillPerSecond 7 do not fit the exact arithmetic together");
-  CHECK(tier_message(R"({"limits": []})") == "limits is not supported by this version; a tier has one limit");
   CHECK(tier_message(R"({"capacity": 1, "refillPerSecond": 1, "limit": 1})") ==
         "limit means nothing without the algorithm sliding-window or fixed-window");
   CHECK(tier_message(R"({"algorithm": "leaky"})") ==
         "algorithm is \"leaky\"; it must be token-bucket, sliding-window or fixed-window");
-  CHECK(tier_message(R"({"algorithm": "fixed-window"})") ==
-        "algorithm is \"fixed-window\", which this version does not support");
+  CHECK(tier_message(R"({"capacity": 1, "refillPerSecond": 1, "onStoreError": "allow"})") ==
+        "onStoreError is \"allow\", which this version does not support");
+  CHECK(tier_message(R"({"refillPerSecond": 1})") == "capacity is missing; a token bucket must have it");
+  CHECK(tier_message(R"({"capcity": 1})") ==
+        "\"capcity\" is not a member of a tier, which has capacity and refillPerSecond or refill, limit and "
+        "windowSeconds, or limits");
+
+  const auto window_message = [](const std::string& members) {
+    return tier_message(R"({"algorithm": "sliding-window", )" + members + "}");
+  };
+  CHECK(window_message(R"("windowSeconds": 1)") == "limit is missing; a window must have it");
+  CHECK(window_message(R"("limit": 1)") == "windowSeconds is missing; a window must have it");
+  CHECK(window_message(R"("limit": 10001, "windowSeconds": 1)") ==
+        "limit is 10001; it must be a whole number from 1 to 10000");
+  CHECK(tier_message(R"({"algorithm": "fixed-window", "limit": 1.5, "windowSeconds": 1})") ==
+        "limit is 1.5; it must be a whole number from 1 to 9007199254740991");
+  CHECK(window_message(R"("limit": 1, "windowSeconds": 1e-7)") ==
+        "windowSeconds is 1e-7; it must be whole microseconds, more than 0 and at most 500000000 seconds");
+  CHECK(window_message(R"("limit": 1, "windowSeconds": "1")") == "windowSeconds is \"1\"; it must be a number");
+  CHECK(window_message(R"("capacity": 1)") ==
+        "capacity means nothing with the algorithm sliding-window or fixed-window");
+  CHECK(window_message(R"("onRaise": "keep")") ==
+        "onRaise means nothing with the algorithm sliding-window or fixed-window");
+
+  CHECK(tier_message(R"({"limits": {}})") == "limits is an object; it must be an array");
+  CHECK(tier_message(R"({"limits": []})") == "limits has 0 elements; it must have 1 to 8");
+  CHECK(tier_message(R"({"limits": [1,2,3,4,5,6,7,8,9]})") == "limits has 9 elements; it must have 1 to 8");
+  CHECK(tier_message(R"({"capacity": 1, "limits": []})") ==
+        "capacity and limits are both given; a tier must have only one of them");
+  CHECK(tier_message(R"({"limits": [true]})") == "a limit is true; it must be an object");
+  const auto limit_message = [](const std::string& members) {
+    return tier_message(R"({"limits": [{"name": "a", "capacity": 1, "refillPerSecond": 1}, {)" + members +
+                        R"(, "capacity": 1, "refillPerSecond": 1}]})");
+  };
+  CHECK(limit_message(R"("accrual": "prorated")") == "name is missing; each of several limits must have it");
+  CHECK(limit_message(R"("name": 1)") == "name is 1; it must be a string");
+  CHECK(limit_message(R"("name": "\u00e9")") == "name is \"\\u00e9\"; it must be 1 to 64 printable ASCII characters");
+  CHECK(limit_message(R"("name": "\u0061")") ==
+        "name is \"\\u0061\", as that of an earlier limit; each must have its own");
+  CHECK(
+      limit_message(R"("name": "b", "limits": [])") ==
+      "\"limits\" is not a member of a limit, which has name, and capacity and refillPerSecond or refill, or limit and "
+      "windowSeconds");
 
   const auto warning = [](std::string_view text) { return accepted(text).warnings[0].message; };
   CHECK(warning(R"({"default": {"capacity": 1000000, "refillPerSecond": 0.3333333333333333}})") ==
@@ -273,6 +438,9 @@ TEST_CASE("Five megabytes are read", "[policy_set]") {
   CHECK(set.clients.size() == 150'000);
   CHECK(set.rejected.empty());
   CHECK(set.find("tier-19999")->policy->limits[0].limit == limit("20000", "0.25", "3600"));
+  REQUIRE(set.find("tier-19998")->policy->limits.size() == 3);
+  CHECK(set.find("tier-19998")->policy->limits[0].limit == limit("19999", "0.25", "3600"));
+  CHECK(set.find("tier-19998")->policy->limits[2].limit == window(Algorithm::fixed_window, "10", "60"));
 
   // And refused at their end.
   text.resize(text.size() - 2);

@@ -190,7 +190,7 @@ test('the report of an accepted document', () => {
       ['/tiers/a~1b~0c/capacity', 'invalid-value', 5, 28],
       ['/tiers/💥/capcity', 'unknown-member', 6, 13],
       ['/tiers/💥', 'missing-member', 6, 11],
-      ['/tiers/later/limits', 'unsupported', 6, 62],
+      ['/tiers/later/limits', 'invalid-value', 6, 72],
       ['/clients/lost', 'unknown-tier', 9, 38],
     ],
   );
@@ -233,13 +233,16 @@ test('the report of an accepted document', () => {
 test('strict refuses what would be reported, with everything that was found', () => {
   const policies = {
     default: good,
-    tiers: { broken: { capacity: 0, refillPerSecond: 1 }, later: { limits: [] } },
+    tiers: {
+      broken: { capacity: 0, refillPerSecond: 1 },
+      later: { ...good, onStoreError: 'deny' },
+    },
     clients: { lost: 'nowhere' },
   };
   const error = refusal(policies, { strict: true });
   assert.deepEqual(places(error.problems), [
     ['/tiers/broken/capacity', 'invalid-value'],
-    ['/tiers/later/limits', 'unsupported'],
+    ['/tiers/later/onStoreError', 'unsupported'],
     ['/clients/lost', 'unknown-tier'],
   ]);
   const limiter = new TierLimiter({ policies: { default: good }, strict: true });
@@ -282,6 +285,7 @@ test('a PolicyError says what and where', () => {
 });
 
 test('case 26: whatever is wrong with a document is a PolicyError, and the last one stays in force', () => {
+  const named = { name: 'a', ...good };
   const bad = [
     ['', 'syntax'],
     ['{', 'syntax'],
@@ -310,11 +314,20 @@ test('case 26: whatever is wrong with a document is a PolicyError, and the last 
     [{ default: { capacity: 3, refill: { tokens: 1, seconds: 0 } } }, 'invalid-value'],
     [{ default: { capacity: 3, refill: { tokens: 1 } } }, 'missing-member'],
     [{ default: { ...good, refill: { tokens: 1, seconds: 1 } } }, 'conflicting-members'],
-    [{ default: { ...good, limits: [] } }, 'unsupported'],
-    [{ default: { ...good, onRaise: 'fill' } }, 'unsupported'],
-    [{ default: { ...good, accrual: 'prorated' } }, 'unsupported'],
+    [{ default: { ...good, limits: [] } }, 'conflicting-members'],
+    [{ default: { limits: [] } }, 'invalid-value'],
+    [{ default: { limits: [good] } }, 'missing-member'],
+    [{ default: { limits: [named, named] } }, 'invalid-value'],
+    [{ default: { limits: [named, { ...named, name: 'b', capacity: 0 }] } }, 'invalid-value'],
+    [{ default: { ...good, onRaise: 'refill' } }, 'invalid-value'],
+    [{ default: { ...good, accrual: null } }, 'wrong-type'],
     [{ default: { ...good, onStoreError: 'deny' } }, 'unsupported'],
-    [{ default: { algorithm: 'sliding-window', limit: 100, windowSeconds: 60 } }, 'unsupported'],
+    [{ default: { algorithm: 'sliding-window', limit: 100 } }, 'missing-member'],
+    [
+      { default: { algorithm: 'sliding-window', limit: 10_001, windowSeconds: 60 } },
+      'invalid-value',
+    ],
+    [{ default: { ...good, algorithm: 'fixed-window' } }, 'unknown-member'],
     [{ default: { ...good, algorithm: 'leaky-cauldron' } }, 'invalid-value'],
     [{ default: { capacity: 9e18, refillPerSecond: 1e-300 } }, 'not-representable'],
   ];

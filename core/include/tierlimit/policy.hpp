@@ -37,8 +37,8 @@ enum class Accrual : std::uint8_t {
 /// One limit in the integers that decisions are made of.
 ///
 /// A token bucket: one token is `unit` credits and each microsecond adds `gain` credits, where `unit` is the least
-/// number that makes both whole. Balances are counted in credits, so accrual never rounds. `unit`, `gain` and `full` are
-/// below 2^63.
+/// number that makes both whole. Balances are counted in credits, so accrual never rounds. `unit`, `gain` and `full`
+/// are below 2^63.
 ///
 /// A window of either kind: `whole` tokens in `fill` microseconds; `unit` is 1, `gain` 0 and `full` 2^63-1, which is
 /// more than there ever is.
@@ -47,6 +47,8 @@ struct Limit {
   static constexpr std::uint64_t longest_window = 500'000'000'000'000;
   /// The most tokens of a sliding window, which remembers each.
   static constexpr std::int64_t most_logged = 10'000;
+  /// The most tokens of a fixed window: what a double still counts.
+  static constexpr std::int64_t most_counted = 9'007'199'254'740'991;
 
   std::int64_t unit = 1;   ///< Credits in one token.
   std::int64_t gain = 0;   ///< Credits that accrue in one microsecond.
@@ -76,6 +78,13 @@ struct Limit {
   /// is the numbers together.
   [[nodiscard]] static Result<Limit> make(const Decimal& capacity, const Decimal& tokens, const Decimal& seconds);
 
+  /// A window of `seconds` in which there are `limit` tokens, counted by one of the algorithms that have windows.
+  ///
+  /// Fails with `invalid_value` when the limit is not a whole number from 1 to `most_logged` (sliding) or to
+  /// `most_counted` (fixed), or when the seconds are not a whole number of microseconds above 0 and at most
+  /// `longest_window`. The error's `path` is `limit` or `seconds`; or `algorithm`, when that is the token bucket.
+  [[nodiscard]] static Result<Limit> window(Algorithm algorithm, const Decimal& limit, const Decimal& seconds);
+
   /// Whether going from one to the other changes nothing, what people are told included.
   [[nodiscard]] friend bool operator==(const Limit& a, const Limit& b) noexcept {
     return a.unit == b.unit && a.gain == b.gain && a.full == b.full && a.whole == b.whole && a.fill == b.fill &&
@@ -85,7 +94,9 @@ struct Limit {
 
 /// A limit by its name.
 struct NamedLimit {
-  std::string name;
+  static constexpr std::size_t longest_name = 64;
+
+  std::string name;  ///< 1 to 64 printable ASCII characters.
   Limit limit;
 };
 

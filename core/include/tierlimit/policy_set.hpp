@@ -48,6 +48,12 @@ struct PolicySet {
   /// whose tier is not a string, a missing or invalid default. With `strict` also for everything that would otherwise
   /// be listed in `rejected`. Memory that cannot be had is one `out_of_memory` without a place.
   ///
+  /// A policy (the default, or a tier's) is one limit, which is called `main`: a token bucket by `capacity` and either
+  /// `refillPerSecond` or `refill`, or a window by `algorithm`, `limit` and `windowSeconds`. Or it is `limits`, an
+  /// array of 1 to 8 of these, each with a `name` of its own. `onRaise` and `accrual` are for token buckets. Beside
+  /// `limits`, `algorithm`, `onRaise` and `accrual` stand for all limits that have none of their own. One invalid limit
+  /// makes the whole policy invalid, and nothing is warned of in an invalid policy.
+  ///
   /// Faults are listed in the order of the text, what is missing at the end of the object that misses it. Only the
   /// first is told of a text that is not JSON; repeated names and numbers beyond a double are told before what the
   /// document says is looked at.
