@@ -144,7 +144,7 @@ Status tell(const TierLimiter& limiter, const Judgement& judgement, std::uint64_
   const std::optional<std::int64_t> now = to_micros(now_ms);
   if (!now) return invalid_time;
   const Status status = status_of(limiter->admit(client, TierChoice{tier}, bindings::whole_cost(cost), *now));
-  return status == clock_error ? tell_clock_error(limiter->earliest(client)) : status;
+  return status == clock_error ? tell_clock_error(limiter->earliest(client, TierChoice{tier})) : status;
 }
 
 }  // namespace
@@ -261,7 +261,7 @@ TIERLIMIT_EXPORT std::int32_t tierlimit_allow_many(TierLimiter* limiter, std::in
   if (!now) return invalid_time;
   if (!limiter->seeded()) return not_seeded;
   for (std::uint32_t i = 0; i < size; ++i) {
-    const std::int64_t earliest = limiter->earliest(batch.clients[i]);
+    const std::int64_t earliest = limiter->earliest(batch.clients[i], TierChoice{tier});
     if (*now < earliest) return tell_clock_error(earliest);
   }
   for (std::uint32_t i = 0; i < size; ++i) {

@@ -1,86 +1,78 @@
 // SPDX-License-Identifier: MIT
-// What every decision runs through. The rest of the limiter is in limiter_room.cpp and limiter_policies.cpp: the
-// WebAssembly module is built for speed here and for size there.
+// What a decision by the one limit of a plain policy runs through. The rest of the limiter is in limiter_together.cpp,
+// limiter_room.cpp, limiter_shadow.cpp and limiter_policies.cpp: the WebAssembly module is built for speed here and for
+// size there.
 #include "tierlimit/limiter.hpp"
 
 #include <algorithm>
 #include <utility>
 
-namespace tierlimit {
-namespace {
+#include "sweep.hpp"
+#include "verdict.hpp"
 
-// What each decision adds to the sweep's work, and what a slot takes of it. A bucket that is full is kept for up to
-// three rounds of the sweep, and a round is over some 1.8 slots for each bucket; so a new client has seven slots swept.
-// (With five a steady stream of new clients was seen to make the table grow without end.)
-constexpr std::uint32_t work_per_decision = 1;
-constexpr std::uint32_t work_per_new_client = 14;
-constexpr std::uint32_t work_per_slot = 2;
-// So many slots at a time, since a row of them is fetched from memory at little more than the cost of one.
-constexpr std::uint32_t slots_swept_together = 32;
-}  // namespace
+namespace tierlimit {
 
 // ---- Decisions -----------------------------------------------------------------------------------------------------
 
-// The choice of a tier, the client's own looked up.
-[[gnu::always_inline]] inline TierChoice TierLimiter::looked_up(const Fingerprint& client,
-                                                                TierChoice tier) const noexcept {
-  if (tier.number != TierChoice::assigned || !directory_.assigns()) return tier;
-  const std::optional<TierId> own = directory_.assigned(client);
-  return own ? TierChoice{static_cast<std::int32_t>(*own)} : tier;
-}
-
-[[gnu::always_inline]] inline std::uint32_t TierLimiter::definition_of(TierChoice tier) const noexcept {
-  return tier.number >= 0 ? directory_[static_cast<TierId>(tier.number)].definition : default_definition_;
-}
-
 // `judge` where it is to be stored, else `preview`.
-Judgement TierLimiter::decide(const Fingerprint& client, TierChoice tier, std::uint64_t cost, std::int64_t now,
+Judgement TierLimiter::decide(const Fingerprint& client, TierChoice asked, std::uint64_t cost, std::int64_t now,
                               bool store) noexcept {
   Judgement judgement;
   if (!ready()) {
     judgement.status = revision_ == 0 ? Judgement::Status::no_policies : Judgement::Status::not_seeded;
     return judgement;
   }
-  tier = looked_up(client, tier);
+  const TierChoice tier = looked_up(client, asked);
   judgement.fallback = tier.number == TierChoice::unknown ? Fallback::unknown_tier : Fallback::no_tier;
   if (tier.number >= 0) {
     judgement.has_tier = true;
     judgement.tier = static_cast<TierId>(tier.number);
     judgement.fallback = directory_[judgement.tier].fallback;
   }
-  const std::uint32_t definition = definition_of(tier);
-  const Limit& limit = definitions_[definition].limit;
-  judgement.limit = &limit;
   if (cost == 0 || cost > max_cost) {
     judgement.status = Judgement::Status::invalid_cost;
     return judgement;
   }
+  const Judge judge = judge_of(tier);
+  const OnRaise raise = raise_of(client, asked);
+  if ((judge & together) != 0 || raise != OnRaise::keep) {
+    decide_together(judgement, client, judge, raise, cost, now, store);
+  } else {
+    decide_alone(judgement, client, judge, cost, now, store);
+  }
+  if (store && shadow_ != nullptr) shade(judgement, client, asked, cost, now);
+  return judgement;
+}
+
+// By the one limit of a plain policy.
+[[gnu::always_inline]] inline void TierLimiter::decide_alone(Judgement& judgement, const Fingerprint& client,
+                                                             std::uint32_t definition, std::uint64_t cost,
+                                                             std::int64_t now, bool store) noexcept {
+  const Limit& limit = definitions_[definition].limit;
+  judgement.limit = &limit;
   Slot* slot = table_.find(client);
   if (now < earliest(slot)) {
     judgement.status = Judgement::Status::clock;
     judgement.state.touched = earliest(slot);
-    return judgement;
+    return;
   }
   const BucketState before = slot == nullptr                  ? full_bucket(limit, now)
                              : slot->definition == definition ? slot->state
-                                                              : state_under(*slot, limit);
+                                                              : state_under(*slot, definition);
   const Outcome outcome = step(limit, before, now, cost);
   judgement.state = outcome.state;
-  switch (outcome.verdict) {
-    case Outcome::Verdict::admitted: judgement.status = Judgement::Status::admitted; break;
-    case Outcome::Verdict::exhausted: judgement.reason = Reason::exhausted; break;
-    case Outcome::Verdict::cost_exceeds_capacity: judgement.reason = Reason::cost_exceeds_capacity; break;
-    case Outcome::Verdict::never_refills: judgement.reason = Reason::never_refills; break;
-  }
+  judgement.reason = reason_of(outcome.verdict);
+  judgement.status =
+      outcome.verdict == Outcome::Verdict::admitted ? Judgement::Status::admitted : Judgement::Status::denied;
   if (!store) {
     if (judgement.status == Judgement::Status::admitted) foresee(judgement, client, slot, cost, now);
-    return judgement;
+    return;
   }
 
   if (slot == nullptr) {
     slot = table_.insert(client);
     if (slot != nullptr) {
-      sweep_due_ += work_per_new_client;
+      sweep_due_ += work_per_new_bucket;
     } else {
       slot = room_for_new(judgement, client, now);
     }
@@ -88,21 +80,20 @@ Judgement TierLimiter::decide(const Fingerprint& client, TierChoice tier, std::u
   if (slot == nullptr) {
     // Nothing is swept: that would make room earlier than the client was told.
     ++stats_.denied;
-    return judgement;
+    return;
   }
   if (slot->definition != definition) use(*slot, definition);
   slot->state = judgement.state;
   decided(judgement.status == Judgement::Status::admitted, now);
-  return judgement;
 }
 
 Judgement::Status TierLimiter::admit(const Fingerprint& client, TierChoice tier, std::uint64_t cost, std::int64_t now) {
   // The usual request, of a client with a bucket whose limit has not changed, by the shortest way.
   Slot* const slot = table_.find(client);
   if (slot != nullptr && now >= slot->state.touched && cost - 1 < max_cost) {
-    const std::uint32_t definition = definition_of(looked_up(client, tier));
-    if (slot->definition == definition) {
-      const Outcome outcome = step(definitions_[definition].limit, slot->state, now, cost);
+    const Judge judge = judge_of(looked_up(client, tier));
+    if (slot->definition == judge && shadow_ == nullptr && raise_of(client, tier) == OnRaise::keep) {
+      const Outcome outcome = step(definitions_[judge].limit, slot->state, now, cost);
       slot->state = outcome.state;
       const bool admitted = outcome.verdict == Outcome::Verdict::admitted;
       decided(admitted, now);
@@ -111,15 +102,6 @@ Judgement::Status TierLimiter::admit(const Fingerprint& client, TierChoice tier,
   }
   return judge(client, tier, cost, now).status;
 }
-
-// Counts a decision, and sweeps when it is time.
-[[gnu::always_inline]] inline void TierLimiter::decided(bool admitted, std::int64_t now) noexcept {
-  ++(admitted ? stats_.allowed : stats_.denied);
-  sweep_due_ += work_per_decision;
-  if (sweep_due_ >= slots_swept_together * work_per_slot) sweep(now);
-}
-
-std::int64_t TierLimiter::earliest(const Fingerprint& client) const noexcept { return earliest(table_.find(client)); }
 
 // ---- Remembering and forgetting ------------------------------------------------------------------------------------
 

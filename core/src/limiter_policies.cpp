@@ -8,9 +8,25 @@
 #include "policy_reader.hpp"
 #include "tierlimit/limiter.hpp"
 #include "tierlimit/micros.hpp"
+#include "wide.hpp"
 
 namespace tierlimit {
 namespace {
+
+constexpr std::string_view main_limit = "main";
+
+bool prorates(const Policy& policy) noexcept {
+  bool prorated = false;
+  for (const NamedLimit& named : policy.limits) prorated |= named.limit.accrual == Accrual::prorated;
+  return prorated;
+}
+
+// Whether any limit of a document accrues in parts.
+bool prorates(const PolicySet& policies) noexcept {
+  bool prorated = prorates(policies.default_policy);
+  for (const Tier& tier : policies.tiers) prorated |= tier.policy && prorates(*tier.policy);
+  return prorated;
+}
 
 Error failure(ErrorCode code, std::string message) {
   Error error;
@@ -19,14 +35,14 @@ Error failure(ErrorCode code, std::string message) {
   return error;
 }
 
-Error explain(const Judgement& judgement, std::uint64_t cost, std::int64_t now) {
-  switch (judgement.status) {
+Error explain(Judgement::Status status, std::int64_t earliest, std::uint64_t cost, std::int64_t now) {
+  switch (status) {
     case Judgement::Status::clock:
       return failure(ErrorCode::clock,
                      "the clock reads " + std::to_string(now) +
                          " microseconds, earlier than the client's last decision (or, without a bucket, than full "
                          "buckets were forgotten) at " +
-                         std::to_string(judgement.state.touched));
+                         std::to_string(earliest));
     case Judgement::Status::invalid_cost:
       return failure(ErrorCode::invalid_cost,
                      "the cost is " + std::to_string(cost) + "; it must be a whole number from 1 to 9007199254740991");
@@ -41,6 +57,13 @@ Error out_of_range(std::int64_t now) {
                  "the clock reads " + std::to_string(now) + " microseconds; it must be within 2^53 of zero");
 }
 
+// Why a change of policies or of a tier, whose time counts, cannot be at that time; nullopt: it can.
+std::optional<Error> untimely(std::optional<std::int64_t> now, std::int64_t earliest) {
+  if (now && *now >= earliest) return std::nullopt;
+  if (now) return failure(ErrorCode::clock, "nowMs must not be earlier than at the last change");
+  return failure(ErrorCode::invalid_time, "a change needs its time where the accrual of a limit is prorated");
+}
+
 bool failed(const Judgement& judgement) noexcept {
   return judgement.status != Judgement::Status::admitted && judgement.status != Judgement::Status::denied;
 }
@@ -52,29 +75,41 @@ template <class Ask>
 Result<Decision> answer(const TierLimiter& limiter, const Request& request, std::int64_t now, Ask ask) {
   if (!in_range(now)) return out_of_range(now);
   const Judgement judgement = ask(request.tier ? limiter.tier(*request.tier) : TierChoice{});
-  if (failed(judgement)) return explain(judgement, request.cost, now);
+  if (failed(judgement)) return explain(judgement.status, judgement.state.touched, request.cost, now);
   Decision decision = limiter.describe(judgement, request.cost);
   if (request.tier) decision.tier = request.tier;
+  for (std::uint32_t i = 0; i < TierLimiter::limits_of(judgement); ++i) {
+    decision.limits.push_back(limiter.describe_limit(judgement, request.cost, i));
+  }
   return decision;
 }
 
 }  // namespace
 
 TierLimiter::TierLimiter(const LimiterOptions& options)
-    : options_(options), definitions_(1), table_(options.max_clients, options.max_bytes) {}
+    : options_(options), kinds_(1), definitions_(1), rules_(1), table_(options.max_clients, options.max_bytes) {
+  kinds_[0].name = main_limit;
+  kinds_[0].users = 1;
+}
+
+TierLimiter::~TierLimiter() {
+  table_.each([this](const Slot& slot) { WindowLog::free(log_of(slot)); });
+}
 
 bool TierLimiter::seed(const Secret& secret) {
   if (secret_) return true;
   if (!memory_available(directory_.room_to_seed())) return false;
   secret_ = secret;
   directory_.seed(secret);
+  for (Kind& kind : kinds_) kind.key = key_of(kind);
+  if (shadow_ != nullptr) shadow_->seed(secret);
   return true;
 }
 
 LimiterStats TierLimiter::stats() const {
   LimiterStats stats = stats_;
   stats.buckets = table_.size();
-  stats.bytes = table_.bytes();
+  stats.bytes = table_.bytes() + log_bytes_;
   stats.assignments = directory_.assignments();
   return stats;
 }
@@ -89,24 +124,87 @@ Result<Decision> TierLimiter::peek(const Request& request, std::int64_t now) {
   return answer(*this, request, now, [&](TierChoice tier) { return preview(request.client, tier, request.cost, now); });
 }
 
+Result<Reservation> TierLimiter::reserve(const Request& request, std::int64_t now) {
+  Reservation reservation;
+  reservation.client = request.client;
+  reservation.tier = request.tier;
+  Result<Decision> decision = answer(*this, request, now, [&](TierChoice tier) {
+    const Judgement judgement = judge(request.client, tier, request.cost, now);
+    reservation.hold = hold(judgement, request.cost, now);
+    return judgement;
+  });
+  if (!decision) return decision.error();
+  reservation.decision = std::move(decision.value());
+  return reservation;
+}
+
+Result<Settlement> TierLimiter::settle(const Reservation& reservation, std::uint64_t actual, std::int64_t now) {
+  if (actual > max_cost) return failure(ErrorCode::invalid_cost, "the cost must be a whole number from 0 to 2^53-1");
+  const auto change = static_cast<std::int64_t>(reservation.hold.cost) - static_cast<std::int64_t>(actual);
+  Settlement settlement;
+  if (!reservation.decision.allowed || change == 0) return settlement;
+  if (!in_range(now)) return out_of_range(now);
+  const Adjusted adjusted =
+      adjust(fingerprint_of(reservation.client), choice(reservation.tier), change, now, &reservation.hold);
+  if (adjusted.status != Judgement::Status::admitted)
+    return explain(adjusted.status, adjusted.earliest, reservation.hold.cost, now);
+  settlement.debt = adjusted.debt;
+  return settlement;
+}
+
+Result<bool> TierLimiter::refund(const Request& request, std::int64_t now) {
+  if (!in_range(now)) return out_of_range(now);
+  Adjusted adjusted;
+  if (request.cost == 0 || request.cost > max_cost) {
+    adjusted.status = Judgement::Status::invalid_cost;
+  } else {
+    adjusted = adjust(fingerprint_of(request.client), choice(request.tier), static_cast<std::int64_t>(request.cost),
+                      now, nullptr);
+  }
+  if (adjusted.status != Judgement::Status::admitted)
+    return explain(adjusted.status, adjusted.earliest, request.cost, now);
+  return true;
+}
+
 TierChoice TierLimiter::tier(std::string_view name) const {
   const std::optional<TierId> id = directory_.find(name);
-  // A name that only assignments use is as unknown as one that nobody uses.
-  if (!id || directory_[*id].fallback == Fallback::unknown_tier) return {TierChoice::unknown};
+  // A name that only assignments use is as unknown as one that nobody uses. (The candidate may know it.)
+  if (!id || (directory_[*id].fallback == Fallback::unknown_tier && shadow_ == nullptr)) return {TierChoice::unknown};
   return {static_cast<std::int32_t>(*id)};
 }
 
 Decision TierLimiter::describe(const Judgement& judgement, std::uint64_t cost) const {
-  const Limit& limit = *judgement.limit;
-  const auto known = [](std::uint64_t wait) { return wait == never ? std::nullopt : std::optional{wait}; };
+  const LimitDecision binding = describe_limit(judgement, cost, judgement.binding);
   Decision decision;
   decision.allowed = judgement.status == Judgement::Status::admitted;
-  decision.limit = limit.capacity;
-  decision.remaining = judgement.state.balance / limit.unit;
+  decision.limit = binding.limit;
+  decision.remaining = binding.remaining;
+  decision.retry = binding.retry;
+  decision.reset = binding.reset;
+  decision.limit_name = binding.name;
   decision.reason = judgement.reason;
   decision.fallback = judgement.fallback;
-  decision.reset = known(time_until(limit, judgement.state.balance, limit.full));
   if (judgement.has_tier) decision.tier = tier_name(judgement.tier);
+  return decision;
+}
+
+LimitDecision TierLimiter::describe_limit(const Judgement& judgement, std::uint64_t cost, std::uint32_t index) const {
+  const auto known = [](std::uint64_t wait) { return wait == never ? std::nullopt : std::optional{wait}; };
+  LimitDecision decision;
+  if (judgement.limits != 0) {
+    const Member& member = members_[index];
+    decision.name = kinds_[definitions_[member.definition].kind].name;
+    decision.limit = limit_of(member).capacity;
+    decision.remaining = member.remaining;
+    decision.retry = known(member.retry);
+    decision.reset = known(member.reset);
+    return decision;
+  }
+  const Limit& limit = *judgement.limit;
+  decision.name = main_limit;
+  decision.limit = limit.capacity;
+  decision.remaining = judgement.state.balance / limit.unit;
+  decision.reset = known(time_until(limit, judgement.state.balance, limit.full));
   switch (judgement.reason) {
     case Reason::ok: decision.retry = 0; break;
     case Reason::exhausted:
@@ -120,28 +218,90 @@ Decision TierLimiter::describe(const Judgement& judgement, std::uint64_t cost) c
   return decision;
 }
 
-// ---- Policies ------------------------------------------------------------------------------------------------------
+// ---- Tiers of clients ----------------------------------------------------------------------------------------------
 
-Result<bool> TierLimiter::set_tier(std::string_view client, std::optional<std::string_view> tier) {
+Result<bool> TierLimiter::set_tier(std::string_view client, std::optional<std::string_view> tier, OnRaise on_raise,
+                                   std::optional<std::int64_t> now) {
   const std::size_t text = client.size() + (tier ? tier->size() : 0);
   if (!memory_available(directory_.room_to_add(1, 1) + 2 * text)) {
     return failure(ErrorCode::out_of_memory, "memory for one more assignment cannot be had");
   }
   std::optional<TierId> id;
   if (tier) id = acquire_tier(*tier);
+  if (ready()) {
+    const Fingerprint fingerprint = fingerprint_of(client);
+    const std::optional<TierId> before = directory_.assigned(fingerprint);
+    const std::optional<TierId> after = id ? id : directory_.in_document(fingerprint);
+    if (before != after) {
+      std::optional<Error> error = change_tier(fingerprint, judge_of(before.value_or(no_tier)),
+                                               judge_of(after.value_or(no_tier)), on_raise, now);
+      if (error) {
+        if (id) directory_.release(*id);
+        return std::move(*error);
+      }
+    }
+  }
   directory_.assign(client, id);
+  if (shadow_ != nullptr) static_cast<void>(shadow_->set_tier(client, tier, on_raise, now));
   return true;
 }
 
-Result<std::uint32_t, std::vector<Error>> TierLimiter::set_policies(std::string_view json) {
+// What a change of its tier means for a client's buckets: those whose new limits are prorated are looked at, for the
+// last time by the old ones.
+std::optional<Error> TierLimiter::change_tier(const Fingerprint& client, Judge old_judge, Judge new_judge,
+                                              OnRaise on_raise, std::optional<std::int64_t> now) {
+  const OnRaise raise = directory_.raise(client);
+  // First whether the time is right for all of them.
+  for (const bool stores : {false, true}) {
+    if (stores) {
+      // Who has no bucket has nothing to be raised.
+      bool has_bucket = false;
+      for (const Kind& kind : kinds_) has_bucket |= kind.users != 0 && table_.find(client ^ kind.key) != nullptr;
+      if (!directory_.set_raise(client, has_bucket ? on_raise : OnRaise::keep)) {
+        return failure(ErrorCode::out_of_memory, "memory for one more assignment cannot be had");
+      }
+    }
+    static_cast<void>(find_members(client, new_judge));
+    for (std::uint32_t i = 0; i < member_count_; ++i) {
+      Member& member = members_[i];
+      if (!member.present || limit_of(member).accrual != Accrual::prorated) continue;
+      const std::uint32_t old = definition_of_kind(old_judge, definitions_[member.definition].kind);
+      if (old == 0) continue;
+      member.definition = old;
+      if (stores) {
+        bring_up(member, *now, raise);
+        store_member(member, 0, *now);
+      } else if (auto error = untimely(now, earliest(table_.find(member.bucket), limit_of(member)))) {
+        return error;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+// ---- Policies ------------------------------------------------------------------------------------------------------
+
+Result<std::uint32_t, std::vector<Error>> TierLimiter::set_policies(std::string_view json,
+                                                                    std::optional<std::int64_t> now) {
   PolicySet policies;
   std::vector<Error> errors;
   if (!read_policies(json, options_.strict, policies, errors)) return errors;
+  // The first document is in force since ever.
+  bool timed = false;
+  if (!revisions_.empty()) {
+    timed = revisions_.back().prorated || prorates(policies);
+    if (timed) {
+      if (auto error = untimely(now, revisions_.back().began)) {
+        errors.push_back(std::move(*error));
+        return errors;
+      }
+    }
+  }
   if (!memory_available(room_to_install(policies))) {
     add_document_too_large(errors);
     return errors;
   }
-  install(std::move(policies));
+  install(std::move(policies), timed ? *now : since_ever);
   return ++revision_;
 }
 
@@ -149,68 +309,160 @@ Result<std::uint32_t, std::vector<Error>> TierLimiter::set_policies(std::string_
 TierId TierLimiter::acquire_tier(std::string_view name) {
   const TierId tier = directory_.acquire(name);
   TierEntry& entry = directory_[tier];
-  if (entry.fallback == Fallback::unknown_tier) entry.definition = default_definition_;
+  if (entry.fallback == Fallback::unknown_tier) entry.judge = default_judge_;
   return tier;
 }
 
-// The number of the limit that judges a tier from now on: that of the present one if it is equal, so that reloading a
+// The number of what buckets of that name and algorithm have in common, counted once more.
+std::uint32_t TierLimiter::acquire_kind(std::string_view name, Algorithm algorithm) {
+  std::uint32_t unused = 0;
+  for (std::uint32_t i = 0; i < kinds_.size(); ++i) {
+    if (kinds_[i].users == 0) {
+      unused = i;
+    } else if (kinds_[i].algorithm == algorithm && kinds_[i].name == name) {
+      ++kinds_[i].users;
+      return i;
+    }
+  }
+  if (unused == 0) {
+    unused = static_cast<std::uint32_t>(kinds_.size());
+    kinds_.emplace_back();
+  }
+  Kind& kind = kinds_[unused];
+  kind.name = name;
+  kind.algorithm = algorithm;
+  kind.users = 1;
+  kind.key = key_of(kind);
+  return unused;
+}
+
+// By another secret than clients are known by: nobody can be named so that his buckets fall together with others'.
+Fingerprint TierLimiter::key_of(const Kind& kind) const noexcept {
+  if (!secret_ || &kind == kinds_.data()) return {};
+  const auto algorithm = static_cast<std::uint64_t>(kind.algorithm);
+  return Fingerprint::of({~(*secret_)[0], (*secret_)[1] + algorithm}, kind.name);
+}
+
+// The number of a limit that judges a tier from now on: that of the present one if it is equal, so that reloading a
 // document moves nothing.
-std::uint32_t TierLimiter::define(TierId tier, std::uint32_t present, const Limit& limit) {
-  // A tier without a limit of its own is judged by the default's, which is not to be taken for its own.
-  if (present == 0 || definitions_[present].tier != tier || !(definitions_[present].limit == limit)) {
-    present = unused_definition_;
-    if (present != 0) {
-      unused_definition_ = definitions_[present].tier;
+std::uint32_t TierLimiter::define(TierId tier, Judge present, const NamedLimit& named) {
+  const std::uint32_t kind = acquire_kind(named.name, named.limit.algorithm);
+  std::uint32_t definition = present == 0 ? 0 : definition_of_kind(present, kind);
+  // A tier without limits of its own is judged by the default's, which are not to be taken for its own.
+  if (definition != 0 && definitions_[definition].tier == tier && definitions_[definition].limit == named.limit) {
+    --kinds_[kind].users;
+  } else {
+    definition = unused_definition_;
+    if (definition != 0) {
+      unused_definition_ = definitions_[definition].tier;
     } else {
-      present = static_cast<std::uint32_t>(definitions_.size());
+      definition = static_cast<std::uint32_t>(definitions_.size());
       definitions_.emplace_back();
     }
-    definitions_[present] = {limit, tier, 0};
+    definitions_[definition] = {named.limit, tier, kind, 0};
     if (tier != no_tier) ++directory_[tier].users;
   }
-  ++definitions_[present].users;
-  return present;
+  ++definitions_[definition].users;
+  return definition;
+}
+
+// What judges a tier from now on.
+TierLimiter::Judge TierLimiter::judge(TierId tier, Judge present, const Policy& policy) {
+  const Limit& first = policy.limits[0].limit;
+  Rule rule;
+  for (const NamedLimit& named : policy.limits) rule.definitions[rule.size++] = define(tier, present, named);
+  if (rule.size == 1 && definitions_[rule.definitions[0]].kind == 0 && first.accrual == Accrual::at_next) {
+    return rule.definitions[0];
+  }
+  rule.users = 1;
+  if ((present & together) != 0) {
+    Rule& old = rules_[present & ~together];
+    if (old.definitions == rule.definitions) {
+      for (std::uint32_t i = 0; i < rule.size; ++i) release(rule.definitions[i]);
+      ++old.users;
+      return present;
+    }
+  }
+  std::uint32_t number = unused_rule_;
+  if (number != 0) {
+    unused_rule_ = rules_[number].size;
+  } else {
+    number = static_cast<std::uint32_t>(rules_.size());
+    rules_.emplace_back();
+  }
+  rules_[number] = rule;
+  return number | together;
+}
+
+void TierLimiter::release_judge(Judge judge) noexcept {
+  if ((judge & together) == 0) {
+    release(judge);
+    return;
+  }
+  Rule& rule = rules_[judge & ~together];
+  if (--rule.users != 0) return;
+  while (rule.size > 0) release(rule.definitions[--rule.size]);
+  rule.size = std::exchange(unused_rule_, judge & ~together);
+}
+
+// From the last name on: the directory is sorted too, and what is behind a name that goes has to move.
+void TierLimiter::release(const Revision& revision) noexcept {
+  for (std::size_t i = revision.judges.size(); i > 0; --i) release_judge(revision.judges[i - 1]);
 }
 
 // More bytes than it takes to put the policies in force while the last ones are there too.
 std::size_t TierLimiter::room_to_install(const PolicySet& policies) const noexcept {
   const std::size_t tiers = policies.tiers.size();
   const std::size_t clients = policies.clients.size();
-  constexpr std::size_t bytes_per_limit = 4 * (sizeof(Definition) + 4 * sizeof(std::uint32_t));
+  constexpr std::size_t bytes_per_limit = 4 * (sizeof(Definition) + sizeof(Kind) + sizeof(std::uint32_t));
+  constexpr std::size_t bytes_per_tier = 4 * (sizeof(Rule) + sizeof(TierId) + 4 * sizeof(Judge));
   constexpr std::size_t allocation_overhead = 32;
   std::size_t bytes = directory_.room_to_add(tiers + clients, 0) + clients * bytes_per_assignment +
-                      (definitions_.size() + tiers + 1) * bytes_per_limit;
-  for (const Tier& tier : policies.tiers) bytes += tier.name.size() + allocation_overhead;
+                      definitions_.size() * bytes_per_limit + (rules_.size() + tiers + 1) * bytes_per_tier +
+                      2 * sizeof(Revision) * most_revisions;
+  const auto add_policy = [&](const Policy& policy) {
+    for (const NamedLimit& named : policy.limits) bytes += bytes_per_limit + named.name.size() + allocation_overhead;
+  };
+  add_policy(policies.default_policy);
+  for (const Tier& tier : policies.tiers) {
+    bytes += tier.name.size() + allocation_overhead;
+    if (tier.policy) add_policy(*tier.policy);
+  }
   for (const ClientTier& client : policies.clients) {
     bytes += client.client.size() + client.tier.size() + 2 * allocation_overhead;
   }
   return bytes;
 }
 
-void TierLimiter::install(PolicySet&& policies) {
+void TierLimiter::install(PolicySet&& policies, std::int64_t began) {
   // What the document holds from now on. What the last one held goes at the end, so that nothing that stays is without
   // a user in between.
-  std::vector<std::uint32_t> definitions;
+  Revision revision;
+  revision.began = began;
+  revision.prorated = prorates(policies);
   std::vector<TierId> tiers;
-  std::vector<std::uint32_t> judged_by;  // each tier; 0: its policy is invalid
+  std::vector<Judge> judged_by;  // each tier; 0: its policy is invalid
 
-  definitions.push_back(define(no_tier, default_definition_, policies.default_policy.limits[0].limit));
-  default_definition_ = definitions.front();
+  default_judge_ = judge(no_tier, default_judge_, policies.default_policy);
+  revision.tiers.push_back(no_tier);
+  revision.judges.push_back(default_judge_);
   for (const Tier& tier : policies.tiers) {
     const TierId id = directory_.acquire(tier.name);
     tiers.push_back(id);
-    judged_by.push_back(tier.policy ? define(id, directory_[id].definition, tier.policy->limits[0].limit) : 0);
-    if (judged_by.back() != 0) definitions.push_back(judged_by.back());
+    judged_by.push_back(tier.policy ? judge(id, directory_[id].judge, *tier.policy) : 0);
+    if (judged_by.back() == 0) continue;
+    revision.tiers.push_back(id);
+    revision.judges.push_back(judged_by.back());
   }
 
   directory_.each([this](TierEntry& entry) {
-    entry.definition = default_definition_;
+    entry.judge = default_judge_;
     entry.fallback = Fallback::unknown_tier;
   });
   for (std::size_t i = 0; i < tiers.size(); ++i) {
     TierEntry& entry = directory_[tiers[i]];
     entry.fallback = judged_by[i] != 0 ? Fallback::none : Fallback::invalid_tier_policy;
-    if (judged_by[i] != 0) entry.definition = judged_by[i];
+    if (judged_by[i] != 0) entry.judge = judged_by[i];
   }
 
   Assignments clients;
@@ -220,13 +472,68 @@ void TierLimiter::install(PolicySet&& policies) {
   }
   directory_.replace_document(clients);
 
-  // From the last name on: the directory is sorted too, and what is behind a name that goes has to move.
   for (auto tier = document_tiers_.rbegin(); tier != document_tiers_.rend(); ++tier) directory_.release(*tier);
-  for (auto last = document_definitions_.rbegin(); last != document_definitions_.rend(); ++last) release(*last);
   document_tiers_ = std::move(tiers);
-  document_definitions_ = std::move(definitions);
+  // Of documents before the last one only the times count, and those only where there are any.
+  const std::size_t kept = began == since_ever ? 0 : most_revisions - 1;
+  while (revisions_.size() > kept) {
+    release(revisions_.front());
+    revisions_.erase(revisions_.begin());
+  }
+  revisions_.push_back(std::move(revision));
   rejected_ = std::move(policies.rejected);
   warnings_ = std::move(policies.warnings);
+}
+
+// ---- Accrual in parts ----------------------------------------------------------------------------------------------
+
+// The limit of a kind that judged a tier's clients in a document; null: none did.
+const TierLimiter::Definition* TierLimiter::in_revision(const Revision& revision, TierId tier,
+                                                        std::uint32_t kind) const noexcept {
+  Judge judge = revision.judges.front();
+  for (std::size_t i = 1; i < revision.tiers.size(); ++i) {
+    if (revision.tiers[i] == tier) judge = revision.judges[i];
+  }
+  const std::uint32_t definition = definition_of_kind(judge, kind);
+  return definition == 0 ? nullptr : &definitions_[definition];
+}
+
+// Brings a bucket through the documents that were in force since it was last touched, as if it had been looked at
+// whenever one came into force, by the tier that judges now. Returns what judged it last in that.
+const TierLimiter::Definition* TierLimiter::replay(BucketState& state, const Definition* last,
+                                                   const Definition& present, OnRaise& raise) const noexcept {
+  const auto meet = [&](const Definition* next) {
+    state.balance = moved(state.balance, *last, *next, raise);
+    if (next != last) raise = OnRaise::keep;
+    last = next;
+  };
+  const std::size_t newest = revisions_.size() - 1;
+  std::size_t at = 0;
+  while (at < newest && revisions_[at + 1].began <= state.touched) ++at;
+  // Before the oldest document whose time is known the lower of two rates counts.
+  if (state.touched < revisions_[0].began) {
+    const Definition* const oldest = in_revision(revisions_[0], present.tier, present.kind);
+    if (oldest != nullptr) {
+      const Limit& a = last->limit;
+      const Limit& b = oldest->limit;
+      const bool falls = Wide{static_cast<std::uint64_t>(a.gain)} * static_cast<std::uint64_t>(b.unit) >
+                         Wide{static_cast<std::uint64_t>(b.gain)} * static_cast<std::uint64_t>(a.unit);
+      if (falls) meet(oldest);
+      state.balance = accrued(last->limit, state, revisions_[0].began);
+      meet(oldest);
+    }
+    state.touched = revisions_[0].began;
+  }
+  for (; at < newest; ++at) {
+    const Definition* const meanwhile = in_revision(revisions_[at], present.tier, present.kind);
+    const std::int64_t until = revisions_[at + 1].began;
+    if (meanwhile != nullptr) {
+      meet(meanwhile);
+      state.balance = accrued(last->limit, state, until);
+    }
+    state.touched = until;
+  }
+  return last;
 }
 
 }  // namespace tierlimit

@@ -3,36 +3,53 @@
 #include <algorithm>
 #include <utility>
 
+#include "sweep.hpp"
 #include "tierlimit/limiter.hpp"
 
 namespace tierlimit {
 namespace {
 
-constexpr std::uint32_t eviction_sample = 8;
 // So many where all of those have spent more than the new client: rather look further than reset one of them.
 constexpr std::uint32_t wide_eviction_sample = 64;
 // Among more limits than this a bucket that several tiers have judged is not compared with each: it is kept.
 constexpr std::size_t most_limits_compared = 64;
+// Of a new log.
+constexpr std::uint32_t first_entries = 4;
 
 // What forgetting a bucket comes to, for comparing, is its microseconds until it is full. One that will not be comes to
 // more than all of those, by the whole tokens that it lacks, so that those who spend little in it reset nobody who
 // spent all.
 constexpr std::uint64_t never_full = std::uint64_t{1} << 63;
-std::uint64_t loss_for_good(const Limit& limit, std::int64_t balance) noexcept {
-  return never_full + static_cast<std::uint64_t>((limit.full - balance) / limit.unit);
+std::uint64_t loss_for_good(const Limit& limit, const BucketState& state, std::int64_t now) noexcept {
+  return never_full + missing_whole(limit, state, now);
 }
 
 }  // namespace
 
-// The bucket's state in the credits of `limit`.
-BucketState TierLimiter::state_under(const Slot& slot, const Limit& limit) const noexcept {
-  return {move_balance(slot.state.balance, definitions_[slot.definition].limit, limit), slot.state.touched};
+// What the last limit left of a balance, by the present one; of the client's own accord, or as its tier became another.
+std::int64_t TierLimiter::moved(std::int64_t balance, const Definition& last, const Definition& present,
+                                OnRaise raise) const noexcept {
+  if (&last == &present) return balance;
+  if (raise == OnRaise::keep && last.tier == present.tier) raise = present.limit.on_raise;
+  return move_balance(balance, last.limit, present.limit, raise);
 }
 
-// The bucket's balance at a time; as it was last seen, where that time is earlier.
-std::int64_t TierLimiter::balance_under(const Limit& limit, const Slot& slot, std::int64_t now) const noexcept {
-  const BucketState state = state_under(slot, limit);
-  return now < state.touched ? state.balance : accrued(limit, state, now);
+// The bucket's state under a limit of its kind, as it was when it was touched; or, where each part of the time since
+// then accrues by the rate that was in force, when the last document came into force.
+BucketState TierLimiter::state_under(const Slot& slot, std::uint32_t definition, OnRaise raise) const noexcept {
+  const Definition* last = &definitions_[slot.definition];
+  const Definition& present = definitions_[definition];
+  BucketState state = slot.state;
+  if (present.limit.algorithm != Algorithm::token_bucket) return state;
+  if (present.limit.accrual == Accrual::prorated) last = replay(state, last, present, raise);
+  state.balance = moved(state.balance, *last, present, raise);
+  return state;
+}
+
+// The same at a time; as it was last seen, where that time is earlier.
+BucketState TierLimiter::seen_under(std::uint32_t definition, const Slot& slot, std::int64_t now) const noexcept {
+  const BucketState state = state_under(slot, definition);
+  return state_at(definitions_[definition].limit, state, std::max(now, state.touched));
 }
 
 void TierLimiter::use(Slot& slot, std::uint32_t definition) noexcept {
@@ -45,6 +62,10 @@ void TierLimiter::use(Slot& slot, std::uint32_t definition) noexcept {
 }
 
 void TierLimiter::forget(Slot& slot) noexcept {
+  if (WindowLog* const log = log_of(slot)) {
+    count_log(log, nullptr);
+    WindowLog::free(log);
+  }
   release(slot.definition);
   table_.erase(slot);
 }
@@ -55,33 +76,49 @@ void TierLimiter::forget_full(Slot& slot, std::int64_t now) noexcept {
   forget(slot);
 }
 
+// Takes account of a log that has come in place of another; null: there is none.
+void TierLimiter::count_log(const WindowLog* before, const WindowLog* after) noexcept {
+  if (after != nullptr) log_bytes_ += WindowLog::bytes(after->capacity());
+  if (before != nullptr) log_bytes_ -= WindowLog::bytes(before->capacity());
+  table_.set_max_bytes(options_.max_bytes - log_bytes_);
+}
+
 void TierLimiter::release(std::uint32_t definition) noexcept {
   Definition& released = definitions_[definition];
   if (--released.users != 0) return;
   if (released.tier != no_tier) directory_.release(released.tier);
+  --kinds_[released.kind].users;
   released.tier = std::exchange(unused_definition_, definition);
 }
 
-// Visits the limits by which a client may be judged next, each with the bucket's balance at `now` under it: the one
-// that last judged it, the present one of the same tier, and that of the tier it has now when none is named. Where
-// several tiers have judged it, any may be named again. (Some come twice.)
+// Of what judges the limit of a kind; 0: there is none.
+std::uint32_t TierLimiter::definition_of_kind(Judge judge, std::uint32_t kind) const noexcept {
+  for (std::uint32_t i = size_of(judge); i > 0; --i) {
+    const std::uint32_t definition = definition_in(judge, i - 1);
+    if (definitions_[definition].kind == kind) return definition;
+  }
+  return 0;
+}
+
+// Visits the limits by which a bucket may be judged next, each with the bucket's state at `now` under it: the one that
+// last judged it, the present one of the same tier, and that of the tier that its client has now when none is named.
+// Where several tiers have judged it, any may be named again. (Some come twice.)
 template <class Visit>
 void TierLimiter::each_possible(const Slot& slot, std::int64_t now, Visit visit) const noexcept {
-  const auto judging = [this](TierId tier) {
-    return tier == no_tier ? default_definition_ : directory_[tier].definition;
+  const Definition& last = definitions_[slot.definition];
+  const std::vector<Judge>& judges = revisions_.back().judges;
+  const Judge own[2] = {
+      judge_of(last.tier),
+      judge_of(directory_.assigns() ? directory_.assigned(client_of(slot)).value_or(no_tier) : no_tier),
   };
-  const std::uint32_t present = judging(definitions_[slot.definition].tier);
-  const std::uint32_t untold =
-      judging(directory_.assigns() ? directory_.assigned(slot.client).value_or(no_tier) : no_tier);
-  std::uint32_t own[3] = {slot.definition};
-  std::size_t owned = 1;
-  if (present != slot.definition) own[owned++] = present;
-  if (untold != present) own[owned++] = untold;
   // In one loop, so that `visit` is compiled once.
-  const std::size_t count = owned + (slot.several_tiers != 0 ? document_definitions_.size() : 0);
+  const std::size_t count = 3 + (slot.several_tiers != 0 ? judges.size() : 0);
   for (std::size_t i = 0; i < count; ++i) {
-    const Limit& limit = definitions_[i < owned ? own[i] : document_definitions_[i - owned]].limit;
-    visit(limit, balance_under(limit, slot, now));
+    const std::uint32_t definition =
+        i == 0 ? slot.definition : definition_of_kind(i < 3 ? own[i - 1] : judges[i - 3], last.kind);
+    if (definition == 0 || (i != 0 && definition == slot.definition)) continue;
+    const BucketState state = seen_under(definition, slot, now);
+    visit(definitions_[definition].limit, state);
   }
 }
 
@@ -90,10 +127,10 @@ void TierLimiter::each_possible(const Slot& slot, std::int64_t now, Visit visit)
 // large one, again and again.
 std::uint64_t TierLimiter::time_to_full(const Slot& slot, std::int64_t now) const noexcept {
   if (now < slot.state.touched) return never;
-  if (slot.several_tiers != 0 && document_definitions_.size() > most_limits_compared) return never;
+  if (slot.several_tiers != 0 && revisions_.back().judges.size() > most_limits_compared) return never;
   std::uint64_t longest = 0;
-  each_possible(slot, now, [&](const Limit& limit, std::int64_t balance) {
-    longest = std::max(longest, time_until(limit, balance, limit.full));
+  each_possible(slot, now, [&](const Limit& limit, const BucketState& state) {
+    longest = std::max(longest, tierlimit::time_to_full(limit, state, now));
   });
   return longest;
 }
@@ -101,8 +138,8 @@ std::uint64_t TierLimiter::time_to_full(const Slot& slot, std::int64_t now) cons
 // The most tokens that the client gets back when its bucket is forgotten.
 double TierLimiter::given_away(const Slot& slot, std::int64_t now) const noexcept {
   double most = 0;
-  each_possible(slot, now, [&](const Limit& limit, std::int64_t balance) {
-    most = std::max(most, static_cast<double>(limit.full - balance) / static_cast<double>(limit.unit));
+  each_possible(slot, now, [&](const Limit& limit, const BucketState& state) {
+    most = std::max(most, missing(limit, state, std::max(now, slot.state.touched)));
   });
   return most;
 }
@@ -113,69 +150,78 @@ double TierLimiter::given_away(const Slot& slot, std::int64_t now) const noexcep
 Slot* TierLimiter::room_for_new(Judgement& judgement, const Fingerprint& client, std::int64_t now) noexcept {
   // The cost of a client never seen is above the capacity: its bucket stays full, so there is nothing to remember.
   if (judgement.status == Judgement::Status::denied) return nullptr;
-  Candidate candidate = first_to_go(client, eviction_sample, now);
-  if (turned_away(candidate)) {
+  Candidate candidate;
+  Slot* const slot = room_for(client, client, *judgement.limit, judgement.state, now, candidate);
+  if (slot == nullptr) {
     ++stats_.table_full;
-    table_full(judgement, candidate, now);
-    return nullptr;
+    judgement.state = full_bucket(*judgement.limit, now);
+    table_full(judgement, candidate);
   }
-  const Limit& limit = *judgement.limit;
-  const std::int64_t balance = judgement.state.balance;
-  const std::uint64_t wait = time_until(limit, balance, limit.full);
-  if (candidate.loss > (wait != never ? wait : loss_for_good(limit, balance))) {
-    candidate = first_to_go(client, wide_eviction_sample, now);
-  }
-  return make_room(client, candidate, now);
+  return slot;
 }
 
 // What becomes of an admission that is only asked about: nothing is charged, but there has to be room.
 void TierLimiter::foresee(Judgement& judgement, const Fingerprint& client, const Slot* slot, std::uint64_t cost,
                           std::int64_t now) const noexcept {
-  if (slot == nullptr && !table_.has_room(client)) {
-    const Candidate candidate = first_to_go(client, eviction_sample, now);
-    if (turned_away(candidate)) {
-      table_full(judgement, candidate, now);
-      return;
-    }
-  }
   judgement.state.balance += static_cast<std::int64_t>(cost) * judgement.limit->unit;  // The step charged it.
+  if (slot == nullptr && !table_.has_room(client)) {
+    const Candidate candidate = first_to_go(client, client, eviction_sample, now);
+    if (turned_away(candidate)) table_full(judgement, candidate);
+  }
 }
 
-void TierLimiter::table_full(Judgement& judgement, const Candidate& candidate, std::int64_t now) const noexcept {
+void TierLimiter::table_full(Judgement& judgement, const Candidate& candidate) const noexcept {
   judgement.status = Judgement::Status::denied;
   judgement.reason = Reason::table_full;
-  judgement.state = full_bucket(*judgement.limit, now);
-  judgement.wait = options_.sweep && candidate.loss < never_full ? candidate.loss : never;
+  const std::uint64_t wait = options_.sweep && candidate.loss < never_full ? candidate.loss : never;
+  judgement.wait = std::max(judgement.wait, wait);
 }
 
-// Of a sample of buckets the one to forget first: where the least is lost, and of equals the one that was not touched
-// for longest. The sample starts where the client's own slot would be, so that the same client looks at the same ones
-// when it comes back. Null in an empty table.
-TierLimiter::Candidate TierLimiter::first_to_go(const Fingerprint& client, std::uint32_t sample,
-                                                std::int64_t now) const noexcept {
+// Of a sample of buckets of others the one to forget first: where the least is lost, and of equals the one that was not
+// touched for longest. The sample starts where the new bucket would be, so that the same client looks at the same ones
+// when it comes back. Null where there are none. For a log those count alone that have one.
+TierLimiter::Candidate TierLimiter::first_to_go(const Fingerprint& client, const Fingerprint& bucket,
+                                                std::uint32_t sample, std::int64_t now, bool for_log) const noexcept {
   Candidate first{nullptr, never};
-  table_.near(client, sample, [&](Slot& slot) {
+  table_.near(bucket, sample, [&](Slot& slot) {
+    if (client_of(slot) == client) return false;
+    if (for_log && log_of(slot) == nullptr) return true;
     std::uint64_t lost = time_to_full(slot, now);
     if (lost == never) {
-      const Limit& limit = definitions_[slot.definition].limit;
-      lost = loss_for_good(limit, balance_under(limit, slot, now));
+      const BucketState state = seen_under(slot.definition, slot, now);
+      lost = loss_for_good(definitions_[slot.definition].limit, state, std::max(now, slot.state.touched));
     }
     if (first.slot == nullptr || lost < first.loss ||
         (lost == first.loss && slot.state.touched < first.slot->state.touched)) {
       first = {&slot, lost};
     }
+    return true;
   });
   return first;
 }
 
-// Whether a new client has to be refused while the table has no room and `candidate` is the first to go.
+// Whether a new bucket has to be refused while the table has no room and `candidate` is the first to go.
 bool TierLimiter::turned_away(const Candidate& candidate) const noexcept {
   if (candidate.slot == nullptr) return true;
   return options_.on_full == LimiterOptions::OnFull::deny && !(options_.sweep && candidate.loss == 0);
 }
 
-// A slot for a client that has none, at the expense of the candidate.
-Slot* TierLimiter::make_room(const Fingerprint& client, const Candidate& candidate, std::int64_t now) noexcept {
+// A slot for a bucket of the client that is in this state from now on, at the expense of another's. Null where that is
+// not to be; `candidate` tells of the other.
+Slot* TierLimiter::room_for(const Fingerprint& client, const Fingerprint& bucket, const Limit& limit,
+                            const BucketState& state, std::int64_t now, Candidate& candidate) noexcept {
+  candidate = first_to_go(client, bucket, eviction_sample, now);
+  if (turned_away(candidate)) return nullptr;
+  const std::uint64_t wait = tierlimit::time_to_full(limit, state, now);
+  if (candidate.loss > (wait != never ? wait : loss_for_good(limit, state, now))) {
+    candidate = first_to_go(client, bucket, wide_eviction_sample, now);
+  }
+  make_room(candidate, now);
+  return table_.insert(bucket);
+}
+
+// Forgets the candidate.
+void TierLimiter::make_room(const Candidate& candidate, std::int64_t now) noexcept {
   Slot& slot = *candidate.slot;
   if (options_.sweep && candidate.loss == 0) {
     forget_full(slot, now);
@@ -184,7 +230,32 @@ Slot* TierLimiter::make_room(const Fingerprint& client, const Candidate& candida
     stats_.evicted_tokens += given_away(slot, now);
     forget(slot);
   }
-  return table_.insert(client);
+}
+
+// Room in a bucket's log for one more charge, at the expense of others' where there is no memory left.
+bool TierLimiter::room_in_log(const Fingerprint& bucket, const Limit& limit, const Fingerprint& client,
+                              std::int64_t now, Candidate& candidate) noexcept {
+  for (std::uint32_t attempts = wide_eviction_sample;; --attempts) {
+    BucketState& state = table_.find(bucket)->state;
+    WindowLog* const log = sliding_window::log_of(state);
+    if (log != nullptr) log->drop(sliding_window::live(limit, log, now).expired);
+    if (log != nullptr && !log->full(now)) return true;
+    const std::uint32_t present = log == nullptr ? 0 : log->capacity();
+    const auto most = static_cast<std::uint32_t>(limit.whole);
+    const std::uint32_t wanted = std::max(present + 1, std::min(most, present == 0 ? first_entries : present * 2));
+    if (table_.bytes() + log_bytes_ + WindowLog::bytes(wanted) <= options_.max_bytes) {
+      WindowLog* const larger = WindowLog::make(wanted);
+      if (larger != nullptr) {
+        count_log(log, larger);
+        if (log != nullptr) larger->take_over(log);
+        state.balance = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(larger));
+        return true;
+      }
+    }
+    candidate = first_to_go(client, bucket, wide_eviction_sample, now, true);
+    if (attempts == 0 || turned_away(candidate)) return false;
+    make_room(candidate, now);
+  }
 }
 
 }  // namespace tierlimit

@@ -14,7 +14,10 @@ std::optional<TierId> Assignments::set(std::string_view client, std::optional<Ti
     note.tier = tier;
     return std::nullopt;
   }
-  const Fingerprint fingerprint = Fingerprint::of(*secret_, client);
+  return set(Fingerprint::of(*secret_, client), tier);
+}
+
+std::optional<TierId> Assignments::set(const Fingerprint& fingerprint, std::optional<TierId> tier) {
   Slot* place = placed_.find(fingerprint);
   std::optional<TierId> before;
   if (place != nullptr) before = tier_of(*place);
@@ -68,10 +71,10 @@ TierId TierDirectory::acquire(std::string_view name) {
   if (!tier) {
     if (unused_ == none) {
       unused_ = static_cast<TierId>(entries_.size());
-      entries_.emplace_back().definition = none;
+      entries_.emplace_back().judge = none;
     }
     tier = unused_;
-    unused_ = std::exchange(entries_[*tier].definition, 0);
+    unused_ = std::exchange(entries_[*tier].judge, 0);
     entries_[*tier].name = name;
     // By hand: vector::insert takes 0.3 kB of the module.
     const std::size_t place = place_of(name);
@@ -88,12 +91,25 @@ void TierDirectory::release(TierId tier) noexcept {
   if (--entry.users != 0) return;
   by_name_.erase(by_name_.begin() + static_cast<std::ptrdiff_t>(place_of(entry.name)));
   entry = TierEntry{};
-  entry.definition = std::exchange(unused_, tier);
+  entry.judge = std::exchange(unused_, tier);
 }
 
 void TierDirectory::assign(std::string_view client, std::optional<TierId> tier) {
   const std::optional<TierId> unused = assigned_.set(client, tier);
   if (unused) release(*unused);
+}
+
+bool TierDirectory::set_raise(const Fingerprint& client, OnRaise on_raise) noexcept {
+  Slot* slot = raises_.find(client);
+  if (on_raise == OnRaise::keep) {
+    if (slot != nullptr) raises_.erase(*slot);
+    return true;
+  }
+  if (slot == nullptr) slot = raises_.insert(client);
+  if (slot == nullptr) return false;
+  slot->definition = 1;
+  slot->state.balance = static_cast<std::int64_t>(on_raise);
+  return true;
 }
 
 void TierDirectory::replace_document(Assignments& document) {

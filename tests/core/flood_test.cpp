@@ -333,7 +333,7 @@ TEST_CASE("flood: no single insertion moves more than one segment, however many 
   for (std::uint32_t i = 0; i < 300'000; i += 3) {
     const Fingerprint client = Fingerprint::of(secret, name("client", i));
     work.begin();
-    table.near(client, 64, [](const WatchedSlot&) {});
+    table.near(client, 64, [](const WatchedSlot&) { return true; });
     looked.add(work.looked);
     work.begin();
     WatchedSlot* const slot = table.find(client);
@@ -362,7 +362,7 @@ TEST_CASE("flood: under another secret the same names have other places") {
   const auto neighbours = [&](std::size_t which, std::uint32_t client) {
     std::set<std::int64_t> all;
     tables[which].near(Fingerprint::of(secrets[which], name("client", client)), 8,
-                       [&](const Slot& slot) { all.insert(slot.state.balance); });
+                       [&](const Slot& slot) { return all.insert(slot.state.balance).second; });
     return all;
   };
   for (std::size_t i = 1; i < std::size(secrets); ++i) {
@@ -714,7 +714,7 @@ TEST_CASE("flood: memory that does not grow is asked for once in 1,025 wishes, a
   const std::uint32_t last = next;
   REQUIRE(table.find(client(last)) == nullptr);
   Slot* near = nullptr;
-  table.near(client(last), 1, [&](Slot& slot) { near = &slot; });
+  table.near(client(last), 1, [&](Slot& slot) { return (near = &slot) != nullptr; });
   REQUIRE(near != nullptr);
   known.erase(std::find(known.begin(), known.end(), static_cast<std::uint32_t>(near->state.balance)));
   table.erase(*near);

@@ -205,7 +205,7 @@ class Replay {
 
   // Whether a client has a bucket: only then a time can be too early for it. (Nothing is swept.)
   [[nodiscard]] bool has(std::string_view client) const {
-    return limiter_.earliest(*limiter_.fingerprint(client)) > -tierlimit::max_micros;
+    return limiter_.earliest(*limiter_.fingerprint(client), {}) > -tierlimit::max_micros;
   }
 
   [[nodiscard]] tierlimit::TierChoice choice(const tierlimit::Request& request) const {

@@ -58,7 +58,7 @@ TEST_CASE("tier directory: a name has a number as long as somebody uses it") {
 
   directory.release(pro);
   CHECK(directory.find("pro") == pro);
-  directory[pro].definition = 7;
+  directory[pro].judge = 7;
   directory[pro].fallback = Fallback::none;
   directory.release(pro);
   CHECK_FALSE(directory.find("pro").has_value());
@@ -69,7 +69,7 @@ TEST_CASE("tier directory: a name has a number as long as somebody uses it") {
   CHECK(enterprise == pro);
   CHECK(directory[enterprise].name == "enterprise");
   CHECK(directory[enterprise].users == 1);
-  CHECK(directory[enterprise].definition == 0);
+  CHECK(directory[enterprise].judge == 0);
   CHECK(directory[enterprise].fallback == Fallback::unknown_tier);
   CHECK(directory.acquire("pro") != enterprise);
 }

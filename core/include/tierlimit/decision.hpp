@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace tierlimit {
 
@@ -31,7 +32,19 @@ enum class Fallback : std::uint8_t {
 /// In kebab case: `unknown-tier`; empty for `none`.
 [[nodiscard]] std::string_view to_string(Fallback fallback) noexcept;
 
-/// The answer to one request.
+/// What one limit says to one request.
+struct LimitDecision {
+  std::string_view name;  ///< Valid until the limiter's next call.
+  double limit = 0;       ///< Its capacity, as configured.
+  /// Whole tokens in its bucket after this decision; that of a peek charges nothing.
+  std::int64_t remaining = 0;
+  std::optional<std::uint64_t> retry;  ///< Microseconds until it admits the same request; 0 now, nullopt never.
+  std::optional<std::uint64_t> reset;  ///< Microseconds until its bucket is full; 0 when it is, nullopt when never.
+};
+
+/// The answer to one request. Of several limits that judge together the members are those of the one that binds: of a
+/// denied request the one with the longest wait, of an admitted one that with the fewest whole tokens left for its
+/// capacity; of equals the first.
 struct Decision {
   bool allowed = false;
   /// Capacity of the limit that judged, as configured.
@@ -45,8 +58,10 @@ struct Decision {
   std::optional<std::uint64_t> reset;
   /// The tier asked for, whether or not the document has it. Valid until the limiter's next call. nullopt: none.
   std::optional<std::string_view> tier;
+  std::string_view limit_name;  ///< Valid until the limiter's next call.
   Reason reason = Reason::ok;
   Fallback fallback = Fallback::none;
+  std::vector<LimitDecision> limits;  ///< Each that judged, in the order of the document.
 };
 
 }  // namespace tierlimit

@@ -28,6 +28,9 @@ struct Fingerprint {
     return {static_cast<std::uint32_t>(hash[0]), static_cast<std::uint32_t>(hash[0] >> 32),
             static_cast<std::uint32_t>(hash[1])};
   }
+  [[nodiscard]] friend Fingerprint operator^(const Fingerprint& x, const Fingerprint& y) noexcept {
+    return {x.a ^ y.a, x.b ^ y.b, x.c ^ y.c};
+  }
   friend bool operator==(const Fingerprint& x, const Fingerprint& y) noexcept {
     return ((x.a ^ y.a) | (x.b ^ y.b) | (x.c ^ y.c)) == 0;  // without branches
   }

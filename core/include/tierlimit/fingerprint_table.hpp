@@ -40,8 +40,8 @@ class FingerprintTable {
 
   /// The client's slot, or null.
   [[nodiscard]] Slot* find(const Fingerprint& client) const noexcept;
-  /// Whether `insert` stays within both bounds.
-  [[nodiscard]] bool has_room(const Fingerprint& client) const noexcept;
+  /// Whether `insert` stays within both bounds, with so many more in use.
+  [[nodiscard]] bool has_room(const Fingerprint& client, std::uint32_t more = 0) const noexcept;
   /// A slot for a client that has none. Null where the table is at a bound or memory does not grow; nothing changed.
   /// The caller puts the slot to use at once. Where the table is full, erasing a slot of those that `near` visits first
   /// makes room.
@@ -49,13 +49,17 @@ class FingerprintTable {
   /// Empties a slot. Others of its segment may move, also into its place.
   void erase(Slot& slot) noexcept;
 
+  /// Another bound on its memory, from the next growth on.
+  void set_max_bytes(std::uint64_t bytes) noexcept { max_bytes_ = bytes; }
+
   /// Slots in use.
   [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
   /// Memory held. (A pointer counts eight bytes everywhere, so that a bound means the same everywhere.)
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
 
-  /// Visits slots in use, until it has been `count` of them: from where the client's search begins through its segment
-  /// and, where those are too few, on through the next ones. The same client comes by the same slots.
+  /// Visits slots in use, until for `count` of them `visit` said true: from where the client's search begins through
+  /// its segment and, where those are too few, on through the next ones, once round. The same client comes by the same
+  /// slots.
   template <class Visit>
   void near(const Fingerprint& client, std::uint32_t count, Visit visit) const;
   /// Visits all slots in use.
@@ -178,8 +182,8 @@ template <class Slot>
 }
 
 template <class Slot>
-bool FingerprintTable<Slot>::has_room(const Fingerprint& client) const noexcept {
-  if (size_ >= max_used_) return false;
+bool FingerprintTable<Slot>::has_room(const Fingerprint& client, std::uint32_t more) const noexcept {
+  if (size_ + more >= max_used_) return false;
   Slot* const segment = directory_ == nullptr ? nullptr : segment_of(client);
   return (segment != nullptr && !full(segment)) || (patience_ == 0 && may_grow(segment));
 }
@@ -228,14 +232,14 @@ void FingerprintTable<Slot>::remove(Slot* segment, std::uint32_t gap) const noex
 template <class Slot>
 template <class Visit>
 void FingerprintTable<Slot>::near(const Fingerprint& client, std::uint32_t count, Visit visit) const {
-  if (count > size_) count = size_;
-  for (std::uint32_t at = place(client); count > 0;) {
+  std::uint32_t left = size_;
+  for (std::uint32_t at = place(client); count > 0 && left > 0;) {
     Slot* const segment = directory_[at >> shift_];
     for (std::uint32_t i = 0; i < slots() && count > 0; ++i) {
       Slot& slot = segment[(home(client) + i) & mask_];
       if (!slot.used()) continue;
-      visit(slot);
-      --count;
+      count -= static_cast<std::uint32_t>(visit(slot));
+      --left;
     }
     at = after(at, segment) % places;
   }

@@ -3,12 +3,17 @@
 /// The limiter: policies, buckets and the step.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "tierlimit/bucket.hpp"
 #include "tierlimit/bucket_table.hpp"
 #include "tierlimit/decision.hpp"
 #include "tierlimit/error.hpp"
@@ -33,8 +38,9 @@ struct LimiterOptions {
     deny,  ///< Refuse the new client with `Reason::table_full`.
   };
 
-  std::uint32_t max_clients = 262'144;    ///< Buckets remembered at the same time, at least 8.
-  std::uint64_t max_bytes = 48ULL << 20;  ///< Memory for buckets in bytes, at least 1024; whichever bound comes first.
+  std::uint32_t max_clients = 262'144;  ///< Buckets remembered at the same time, at least 8.
+  /// Memory for buckets and the logs of sliding windows in bytes, at least 1024; whichever bound comes first.
+  std::uint64_t max_bytes = 48ULL << 20;
   OnFull on_full = OnFull::evict;
   bool strict = false;  ///< Refuse a policy document for what would otherwise be listed as rejected.
   bool sweep = true;    ///< Forget buckets that are full again: see `TierLimiter`.
@@ -66,9 +72,49 @@ struct Judgement {
   Fallback fallback = Fallback::none;
   bool has_tier = false;
   TierId tier = 0;               ///< When `has_tier`.
-  const Limit* limit = nullptr;  ///< What judged, of an admitted or denied one. Good until the limiter's next call.
-  BucketState state;             ///< After this decision; `preview` charges nothing. On a clock error: as it is.
-  std::uint64_t wait = 0;        ///< Of a full table: microseconds until there may be room, or `never`.
+  const Limit* limit = nullptr;  ///< What binds, of an admitted or denied one. Good until the limiter's next call.
+  /// After this decision; `preview` charges nothing. On a clock error `touched` is what the time is earlier than.
+  BucketState state;
+  std::uint64_t wait = 0;     ///< Of a full table: microseconds until there may be room, or `never`.
+  std::uint32_t limits = 0;   ///< How many limits judged together; 0: the one of a plain policy.
+  std::uint32_t binding = 0;  ///< Which of them binds, from 0.
+};
+
+/// What an admitted request was charged to, for who settles it later.
+struct Hold {
+  std::uint64_t cost = 0;
+  std::int64_t at = 0;  ///< Microseconds.
+  /// What stands for the name and the algorithm of each limit that was charged.
+  std::array<Fingerprint, Policy::most_limits> limits;
+  std::uint32_t count = 0;
+  bool shadow = false;  ///< Whether the shadow was charged too.
+};
+
+/// What `TierLimiter::reserve` holds, for `settle`.
+struct Reservation {
+  Decision decision;  ///< Whether it was admitted: only then anything is held.
+  std::string client;
+  std::optional<std::string> tier;
+  Hold hold;
+};
+
+/// What settling a reservation, or a refund, came to.
+struct Settlement {
+  std::uint64_t debt = 0;  ///< Tokens that were asked for and not there; of several limits the most.
+};
+
+/// How often a candidate's decisions and those in force were the same, by the tier that was asked for and where it came
+/// from.
+struct ShadowCount {
+  /// Where a client's tier comes from.
+  enum class ClientClass : std::uint8_t { call, assigned, document, none };
+
+  std::optional<std::string_view> tier;  ///< nullopt: none, or one that no document knows.
+  ClientClass client_class = ClientClass::none;
+  std::uint64_t both_allow = 0;
+  std::uint64_t both_deny = 0;
+  std::uint64_t only_live_allows = 0;
+  std::uint64_t only_shadow_allows = 0;
 };
 
 /// What a limiter has done and holds.
@@ -104,10 +150,18 @@ class TierLimiter {
  public:
   explicit TierLimiter(const LimiterOptions& options = {});
 
+  ~TierLimiter();
+  TierLimiter(const TierLimiter&) = delete;
+  TierLimiter& operator=(const TierLimiter&) = delete;
+
   /// Puts a policy document in force (see `PolicySet::from_json`); returns its revision: 1 for the first, then one more
   /// each time. A refused document changes nothing. Takes effect for each client at its next decision; no balance
   /// changes by itself. Assignments made by `set_tier` stay.
-  [[nodiscard]] Result<std::uint32_t, std::vector<Error>> set_policies(std::string_view json);
+  /// \param now  the time of the change, of the decisions' clock. It is needed from the second document on where that,
+  ///   or the one in force, has a limit whose accrual is prorated: else `invalid_time`, and `clock` where it is earlier
+  ///   than the last change. The times of 64 documents are kept, the present one's included.
+  [[nodiscard]] Result<std::uint32_t, std::vector<Error>> set_policies(std::string_view json,
+                                                                       std::optional<std::int64_t> now = std::nullopt);
   /// 0 before the first document.
   [[nodiscard]] std::uint32_t revision() const noexcept { return revision_; }
   /// What of the document in force was refused and is judged by the default.
@@ -122,8 +176,14 @@ class TierLimiter {
   [[nodiscard]] bool seeded() const noexcept { return secret_.has_value(); }
 
   /// Puts a client into a tier (which need not exist) until it is set anew; nullopt takes that back. Takes effect at
-  /// the client's next decision; its balance stays. Fails with `out_of_memory`.
-  [[nodiscard]] Result<bool> set_tier(std::string_view client, std::optional<std::string_view> tier);
+  /// the client's next decision; its balance stays.
+  /// \param on_raise  what a larger capacity does to its balances, once: at the next decision by its own tier, and only
+  ///   if that tier becomes another one by this call
+  /// \param now  the time of the change, of the decisions' clock, needed where the accrual of the new tier's limits is
+  ///   prorated: up to it time accrues by the old tier's. Else `invalid_time`, and `clock` where it is too early.
+  /// Fails with `out_of_memory`; then, too, nothing has changed.
+  [[nodiscard]] Result<bool> set_tier(std::string_view client, std::optional<std::string_view> tier,
+                                      OnRaise on_raise = OnRaise::keep, std::optional<std::int64_t> now = std::nullopt);
 
   /// Decides and charges.
   /// \param now  microseconds of a monotonic clock, within `max_micros` of zero
@@ -135,6 +195,28 @@ class TierLimiter {
   /// charged; the rest is what `check` would answer. Nothing is stored. Fails as `check` does.
   [[nodiscard]] Result<Decision> peek(const Request& request, std::int64_t now);
 
+  /// Puts tokens back, for a request that turned out to cost less: into each of the limits that judge the client now,
+  /// and at most up to its capacity. A fixed window's count is at least 0; of a sliding window the oldest charges that
+  /// still count go first, so that there are never more than its limit in any window that were not put back. A client
+  /// without a bucket has all it may have. Fails, and changes nothing, as `check` does.
+  [[nodiscard]] Result<bool> refund(const Request& request, std::int64_t now);
+  /// `check`, with what it takes to `settle` the request when its cost is known.
+  [[nodiscard]] Result<Reservation> reserve(const Request& request, std::int64_t now);
+  /// Charges an admitted reservation by its actual cost in place of the estimate, once: what it was less is put back
+  /// where it was taken from, of what it was more each limit gives what it has, in whole tokens. That the time to
+  /// settle is not over yet, and that this is the first time, is the caller's business. Fails as `refund` does. \param
+  /// actual  whole tokens, 0 to `max_cost`
+  [[nodiscard]] Result<Settlement> settle(const Reservation& reservation, std::uint64_t actual, std::int64_t now);
+
+  /// Judges the same requests by another document from now on, beside the one in force: by its own buckets, which
+  /// start full, for counting what it would decide otherwise. Takes as much memory again. An earlier one ends.
+  [[nodiscard]] Result<bool, std::vector<Error>> set_shadow_policies(std::string_view json);
+  void clear_shadow() noexcept;
+  /// The limiter of the candidate; null: there is none.
+  [[nodiscard]] const TierLimiter* shadow() const noexcept { return shadow_.get(); }
+  /// What was counted, of each tier and class that came.
+  [[nodiscard]] std::vector<ShadowCount> shadow_counts() const;
+
   /// What stands for the client from the seeding on, whatever becomes of its bucket: for callers that ask of the same
   /// one again and again. nullopt before the limiter is seeded.
   [[nodiscard]] std::optional<Fingerprint> fingerprint(std::string_view client) const noexcept {
@@ -144,6 +226,9 @@ class TierLimiter {
   [[nodiscard]] Fingerprint::Hash hash() const noexcept { return Fingerprint::Hash(*secret_); }
   /// The choice of a tier by its name.
   [[nodiscard]] TierChoice tier(std::string_view name) const;
+  [[nodiscard]] TierChoice choice(std::optional<std::string_view> name) const {
+    return name ? tier(*name) : TierChoice{};
+  }
   /// `check` without the words, for callers that count nanoseconds. `now` is within `max_micros` of zero.
   [[nodiscard]] Judgement judge(const Fingerprint& client, TierChoice tier, std::uint64_t cost, std::int64_t now) {
     return decide(client, tier, cost, now, true);
@@ -165,10 +250,26 @@ class TierLimiter {
   [[nodiscard]] Judgement preview(std::string_view client, TierChoice tier, std::uint64_t cost, std::int64_t now) {
     return preview(fingerprint_of(client), tier, cost, now);
   }
-  /// The earliest time at which the client may be judged; an earlier one is a clock error.
-  [[nodiscard]] std::int64_t earliest(const Fingerprint& client) const noexcept;
-  /// What a judgement (admitted or denied) of this limiter means.
+  /// The earliest time at which the client may be judged by the tier; an earlier one is a clock error.
+  [[nodiscard]] std::int64_t earliest(const Fingerprint& client, TierChoice tier) const noexcept;
+  /// What a judgement (admitted or denied) of this limiter means. `limits` stays empty: `describe_limit` tells of each.
   [[nodiscard]] Decision describe(const Judgement& judgement, std::uint64_t cost) const;
+  /// How many limits judged.
+  [[nodiscard]] static std::uint32_t limits_of(const Judgement& judgement) noexcept {
+    return judgement.limits == 0 ? 1 : judgement.limits;
+  }
+  /// One of them, from 0, in the order of the document; of the last judgement that was made.
+  [[nodiscard]] LimitDecision describe_limit(const Judgement& judgement, std::uint64_t cost, std::uint32_t index) const;
+  /// What the last judgement charged, which was an admission.
+  [[nodiscard]] Hold hold(const Judgement& judgement, std::uint64_t cost, std::int64_t now) const noexcept;
+  /// Puts tokens back where they were taken from (`hold`), or, without, into all limits that judge the client; below 0
+  /// charges as many as there are, and gives in `debt` what there was not.
+  [[nodiscard]] Judgement::Status put_back(const Fingerprint& client, TierChoice tier, std::int64_t tokens,
+                                           std::int64_t now, const Hold* hold, std::uint64_t& debt) noexcept {
+    const Adjusted adjusted = adjust(client, tier, tokens, now, hold);
+    debt = adjusted.debt;
+    return adjusted.status;
+  }
   /// The name of a tier that the document in force has or a client is assigned to. nullopt: no such tier.
   [[nodiscard]] std::optional<std::string_view> tier_name(TierId tier) const noexcept {
     return directory_.has(tier) ? std::optional<std::string_view>{directory_[tier].name} : std::nullopt;
@@ -177,13 +278,66 @@ class TierLimiter {
   [[nodiscard]] LimiterStats stats() const;
 
  private:
+  // What makes buckets of one client different ones: a limit's name and its algorithm.
+  struct Kind {
+    std::string name;
+    Algorithm algorithm = Algorithm::token_bucket;
+    Fingerprint key;          // What sets its buckets apart. Zero for `main` token buckets, which come first.
+    std::uint32_t users = 0;  // Definitions.
+  };
   // A limit as buckets refer to it.
   struct Definition {
     Limit limit;
     TierId tier = no_tier;    // Whose limit it is: kept alive by it. The default's is no tier's. Unused: the next one.
-    std::uint32_t users = 0;  // Slots, and the document in force.
+    std::uint32_t kind = 0;   // By which buckets are found.
+    std::uint32_t users = 0;  // Slots, and what judges.
   };
+  // Limits that judge together; one alone, where it is not a plain `main`.
+  struct Rule {
+    std::array<std::uint32_t, Policy::most_limits> definitions{};
+    std::uint32_t size = 0;
+    std::uint32_t users = 0;
+  };
+  // What judges a tier: the number of a definition where that is a plain `main`, so that a bucket's definition tells
+  // whether anything has changed; else the number of a rule with this bit, which no bucket's definition has.
+  using Judge = std::uint32_t;
+  static constexpr Judge together = Judge{1} << 31;
   static constexpr TierId no_tier = ~TierId{0};
+
+  // A document that is, or was, in force.
+  struct Revision {
+    std::int64_t began = since_ever;
+    std::vector<TierId> tiers;  // Those whose policy is valid, and no_tier for the default, which comes first.
+    std::vector<Judge> judges;  // Of each.
+    bool prorated = false;      // Whether any of them accrues so.
+  };
+  static constexpr std::int64_t since_ever = std::numeric_limits<std::int64_t>::min();
+  static constexpr std::size_t most_revisions = 64;
+
+  // One of the limits by which a request is judged together, and the client's bucket of it.
+  struct Member {
+    std::uint32_t definition = 0;
+    Fingerprint bucket;
+    bool present = false;  // Whether there was a bucket before.
+    Outcome::Verdict verdict = Outcome::Verdict::admitted;
+    BucketState state;
+    std::int64_t remaining = 0;
+    std::uint64_t retry = 0;
+    std::uint64_t reset = 0;
+  };
+
+  // What has become of tokens that were put back or charged later.
+  struct Adjusted {
+    Judgement::Status status = Judgement::Status::admitted;
+    std::int64_t earliest = 0;
+    std::uint64_t debt = 0;
+  };
+
+  // A bucket that may have to go, and what forgetting it comes to.
+  struct Candidate {
+    Slot* slot;
+    std::uint64_t loss;
+  };
 
   // A client without a bucket may be one that was forgotten: full at a time that this clock had not come to yet.
   [[nodiscard]] std::int64_t earliest(const Slot* slot) const noexcept {
@@ -194,26 +348,88 @@ class TierLimiter {
   [[nodiscard]] Fingerprint fingerprint_of(std::string_view client) const noexcept {
     return secret_ ? Fingerprint::of(*secret_, client) : Fingerprint{};
   }
-  [[nodiscard]] TierChoice looked_up(const Fingerprint& client, TierChoice tier) const noexcept;
-  [[nodiscard]] std::uint32_t definition_of(TierChoice tier) const noexcept;
+  // The choice of a tier, the client's own looked up.
+  [[nodiscard, gnu::always_inline]] TierChoice looked_up(const Fingerprint& client, TierChoice tier) const noexcept {
+    if (tier.number != TierChoice::assigned || !directory_.assigns()) return tier;
+    const std::optional<TierId> own = directory_.assigned(client);
+    return own ? TierChoice{static_cast<std::int32_t>(*own)} : tier;
+  }
+  // What the client's next decision by its own tier does to balances whose capacity has grown, beside the policies.
+  [[nodiscard, gnu::always_inline]] OnRaise raise_of(const Fingerprint& client, TierChoice asked) const noexcept {
+    if (asked.number != TierChoice::assigned || !directory_.assigns()) return OnRaise::keep;
+    return directory_.raise(client);
+  }
+  [[nodiscard, gnu::always_inline]] Judge judge_of(TierChoice tier) const noexcept {
+    return tier.number >= 0 ? directory_[static_cast<TierId>(tier.number)].judge : default_judge_;
+  }
+  [[nodiscard]] Judge judge_of(TierId tier) const noexcept {
+    return tier == no_tier ? default_judge_ : directory_[tier].judge;
+  }
+  [[nodiscard]] std::uint32_t size_of(Judge judge) const noexcept {
+    return (judge & together) != 0 ? rules_[judge & ~together].size : 1;
+  }
+  [[nodiscard]] std::uint32_t definition_in(Judge judge, std::uint32_t index) const noexcept {
+    return (judge & together) != 0 ? rules_[judge & ~together].definitions[index] : judge;
+  }
+  [[nodiscard]] std::uint32_t definition_of_kind(Judge judge, std::uint32_t kind) const noexcept;
+  [[nodiscard]] Fingerprint client_of(const Slot& slot) const noexcept {
+    return slot.client ^ kinds_[definitions_[slot.definition].kind].key;
+  }
+  // The log of a sliding window that was charged; else null.
+  [[nodiscard]] WindowLog* log_of(const Slot& slot) const noexcept {
+    const bool logs = definitions_[slot.definition].limit.algorithm == Algorithm::sliding_window;
+    return logs ? sliding_window::log_of(slot.state) : nullptr;
+  }
+
   [[nodiscard]] Judgement decide(const Fingerprint& client, TierChoice tier, std::uint64_t cost, std::int64_t now,
                                  bool store) noexcept;
+  void decide_alone(Judgement& judgement, const Fingerprint& client, std::uint32_t definition, std::uint64_t cost,
+                    std::int64_t now, bool store) noexcept;
+  void decide_together(Judgement& judgement, const Fingerprint& client, Judge judge, OnRaise raise, std::uint64_t cost,
+                       std::int64_t now, bool store) noexcept;
+  [[nodiscard]] std::int64_t find_members(const Fingerprint& client, Judge judge) noexcept;
+  [[nodiscard]] std::int64_t earliest(const Slot* slot, const Limit& limit) const noexcept;
+  [[nodiscard]] const Limit& limit_of(const Member& member) const noexcept;
+  void bring_up(Member& member, std::int64_t now, OnRaise raise) const noexcept;
+  [[nodiscard]] bool insert(Member& member) noexcept;
+  void take_in(Member& member, Slot& slot) noexcept;
+  [[nodiscard]] bool make_members(Judgement& judgement, const Fingerprint& client, std::uint64_t cost,
+                                  std::int64_t now) noexcept;
+  [[nodiscard]] bool make(Judgement& judgement, Member& member, const Fingerprint& client, std::uint64_t cost,
+                          std::int64_t now) noexcept;
+  void turn_away(Judgement& judgement, const Member& member, const Candidate& candidate) const noexcept;
+  [[nodiscard]] bool foresee_members(Judgement& judgement, const Fingerprint& client, std::int64_t now) const noexcept;
+  void store_member(Member& member, std::uint64_t charge, std::int64_t now) noexcept;
+  void measure(Judgement& judgement, std::uint64_t cost, std::int64_t now) noexcept;
+  [[nodiscard]] Adjusted adjust(const Fingerprint& client, TierChoice tier, std::int64_t change, std::int64_t now,
+                                const Hold* hold) noexcept;
+  [[nodiscard]] std::int64_t charge_more(Member& member, const Fingerprint& client, std::int64_t tokens,
+                                         std::int64_t now) noexcept;
+  void put_back_into(Member& member, std::int64_t tokens, std::int64_t now, const Hold* hold) noexcept;
+  [[nodiscard]] bool room_in_log(const Fingerprint& bucket, const Limit& limit, const Fingerprint& client,
+                                 std::int64_t now, Candidate& candidate) noexcept;
+  void shade(const Judgement& judgement, const Fingerprint& client, TierChoice asked, std::uint64_t cost,
+             std::int64_t now) noexcept;
+  [[nodiscard]] TierChoice in_shadow(TierChoice tier) const noexcept;
   void foresee(Judgement& judgement, const Fingerprint& client, const Slot* slot, std::uint64_t cost,
                std::int64_t now) const noexcept;
-  [[nodiscard]] BucketState state_under(const Slot& slot, const Limit& limit) const noexcept;
+  [[nodiscard]] BucketState state_under(const Slot& slot, std::uint32_t definition,
+                                        OnRaise raise = OnRaise::keep) const noexcept;
+  [[nodiscard]] std::int64_t moved(std::int64_t balance, const Definition& last, const Definition& present,
+                                   OnRaise raise) const noexcept;
+  const Definition* replay(BucketState& state, const Definition* last, const Definition& present,
+                           OnRaise& raise) const noexcept;
 
-  // A bucket that may have to go, and what forgetting it comes to.
-  struct Candidate {
-    Slot* slot;
-    std::uint64_t loss;
-  };
-  [[nodiscard]] std::int64_t balance_under(const Limit& limit, const Slot& slot, std::int64_t now) const noexcept;
-  [[nodiscard]] Candidate first_to_go(const Fingerprint& client, std::uint32_t sample, std::int64_t now) const noexcept;
+  [[nodiscard]] BucketState seen_under(std::uint32_t definition, const Slot& slot, std::int64_t now) const noexcept;
+  [[nodiscard]] Candidate first_to_go(const Fingerprint& client, const Fingerprint& bucket, std::uint32_t sample,
+                                      std::int64_t now, bool for_log = false) const noexcept;
   [[nodiscard]] bool turned_away(const Candidate& candidate) const noexcept;
-  void table_full(Judgement& judgement, const Candidate& candidate, std::int64_t now) const noexcept;
+  void table_full(Judgement& judgement, const Candidate& candidate) const noexcept;
   void decided(bool admitted, std::int64_t now) noexcept;
   [[nodiscard]] Slot* room_for_new(Judgement& judgement, const Fingerprint& client, std::int64_t now) noexcept;
-  [[nodiscard]] Slot* make_room(const Fingerprint& client, const Candidate& candidate, std::int64_t now) noexcept;
+  [[nodiscard]] Slot* room_for(const Fingerprint& client, const Fingerprint& bucket, const Limit& limit,
+                               const BucketState& state, std::int64_t now, Candidate& candidate) noexcept;
+  void make_room(const Candidate& candidate, std::int64_t now) noexcept;
   void forget(Slot& slot) noexcept;
   void forget_full(Slot& slot, std::int64_t now) noexcept;
   void use(Slot& slot, std::uint32_t definition) noexcept;
@@ -222,12 +438,21 @@ class TierLimiter {
   [[nodiscard]] double given_away(const Slot& slot, std::int64_t now) const noexcept;
   [[nodiscard]] std::uint64_t time_to_full(const Slot& slot, std::int64_t now) const noexcept;
   void sweep(std::int64_t now) noexcept;
+  void count_log(const WindowLog* before, const WindowLog* after) noexcept;
 
   [[nodiscard]] TierId acquire_tier(std::string_view name);
-  [[nodiscard]] std::uint32_t define(TierId tier, std::uint32_t present, const Limit& limit);
+  [[nodiscard]] std::uint32_t acquire_kind(std::string_view name, Algorithm algorithm);
+  [[nodiscard]] Fingerprint key_of(const Kind& kind) const noexcept;
+  [[nodiscard]] std::uint32_t define(TierId tier, Judge present, const NamedLimit& named);
+  [[nodiscard]] Judge judge(TierId tier, Judge present, const Policy& policy);
   [[nodiscard]] std::size_t room_to_install(const PolicySet& policies) const noexcept;
-  void install(PolicySet&& policies);
+  void install(PolicySet&& policies, std::int64_t began);
   void release(std::uint32_t definition) noexcept;
+  void release_judge(Judge judge) noexcept;
+  void release(const Revision& revision) noexcept;
+  [[nodiscard]] std::optional<Error> change_tier(const Fingerprint& client, Judge old_judge, Judge new_judge,
+                                                 OnRaise on_raise, std::optional<std::int64_t> now);
+  [[nodiscard]] const Definition* in_revision(const Revision& revision, TierId tier, std::uint32_t kind) const noexcept;
 
   LimiterOptions options_;
   std::optional<Secret> secret_;
@@ -235,20 +460,37 @@ class TierLimiter {
   std::vector<Error> rejected_;
   std::vector<Error> warnings_;
 
+  std::vector<Kind> kinds_;
   std::vector<Definition> definitions_;  // [0] is nobody's: slots use 0 for empty
   std::uint32_t unused_definition_ = 0;  // the first one; 0: all are used
+  std::vector<Rule> rules_;              // [0] is none
+  std::uint32_t unused_rule_ = 0;        // the first one, whose size is the next; 0: all are used
   std::vector<TierId> document_tiers_;
-  std::vector<std::uint32_t> document_definitions_;
-  std::uint32_t default_definition_ = 0;
+  std::vector<Revision> revisions_;  // The last is in force; others only while their times may count.
+  Judge default_judge_ = 0;
 
   TierDirectory directory_;
   BucketTable table_;
+  std::uint64_t log_bytes_ = 0;
   BucketTable::Hand sweep_at_;
-  std::uint32_t sweep_due_ = 0;          // Work for the sweep, done when there is enough.
-  std::int64_t round_began_ = 0;         // When the sweep last came by the first slot,
-  std::int64_t last_round_began_ = 0;    // and when the time before.
-  std::int64_t swept_at_ = -max_micros;  // The latest time at which a bucket was forgotten as full.
+  std::uint32_t sweep_due_ = 0;                      // Work for the sweep, done when there is enough.
+  std::int64_t round_began_ = 0;                     // When the sweep last came by the first slot,
+  std::int64_t last_round_began_ = 0;                // and when the time before.
+  std::int64_t swept_at_ = -max_micros;              // The latest time at which a bucket was forgotten as full.
+  std::array<Member, Policy::most_limits> members_;  // Of the last judgement by several limits:
+  std::uint32_t member_count_ = 0;                   // so many.
   LimiterStats stats_;
+
+  std::unique_ptr<TierLimiter> shadow_;
+  std::vector<TierId> shadow_tiers_;  // The names that the candidate has, kept for as long as it is there.
+  // How often each was judged how, by twice whether it was admitted plus whether the candidate admitted it.
+  struct Count {
+    TierId tier;
+    ShadowCount::ClientClass client_class;
+    std::uint64_t counts[4];
+  };
+  std::vector<Count> shadow_counts_;
+  bool shadow_allows_ = false;  // What the last request was judged by it.
 };
 
 }  // namespace tierlimit

@@ -22,9 +22,9 @@ using TierId = std::uint32_t;
 struct TierEntry {
   std::string name;
   std::uint32_t users = 0;  ///< The document, if it names the tier, assignments to it, and limits it had.
-  /// The limiter's number of the limit that judges: the default's on any fallback. Of a number that stands for no name:
-  /// the next such number.
-  std::uint32_t definition = 0;
+  /// The limiter's number of what judges: the default's on any fallback. Of a number that stands for no name: the next
+  /// such number.
+  std::uint32_t judge = 0;
   Fallback fallback = Fallback::unknown_tier;
 };
 
@@ -39,6 +39,8 @@ class Assignments {
  public:
   /// Puts a client into a tier, or with nullopt into none. Returns the tier that is not used on its behalf any more.
   std::optional<TierId> set(std::string_view client, std::optional<TierId> tier);
+  /// The same, once there is a secret.
+  std::optional<TierId> set(const Fingerprint& client, std::optional<TierId> tier);
   [[nodiscard]] std::optional<TierId> find(const Fingerprint& client) const noexcept {
     const Slot* const place = placed_.find(client);
     return place == nullptr ? std::nullopt : std::optional{tier_of(*place)};
@@ -65,6 +67,17 @@ class Assignments {
       if (const std::optional<TierId> unused = set(note.client, note.tier)) drop(*unused);
     }
     std::vector<Note>{}.swap(notes_);
+  }
+
+  /// Sets all that is set here in others, which have been seeded as these have, or neither has.
+  template <class Renumber>
+  void copy(Assignments& to, Renumber renumber) const {
+    to.notes_.reserve(notes_.size());
+    for (const Note& note : notes_) {
+      to.notes_.push_back(note);
+      if (note.tier) to.notes_.back().tier = renumber(*note.tier);
+    }
+    placed_.each([&](const Slot& place) { to.set(place.client, renumber(tier_of(place))); });
   }
 
   template <class Visit>
@@ -106,13 +119,35 @@ class TierDirectory {
 
   /// Puts a client into a tier that is acquired for it, or with nullopt back where the document has it.
   void assign(std::string_view client, std::optional<TierId> tier);
-  /// Whether any client is assigned to a tier, once there is a secret.
-  [[nodiscard]] bool assigns() const noexcept { return assigned_.placed() + document_.placed() != 0; }
+  /// Whether any client is assigned to a tier or waits for a raise, once there is a secret.
+  [[nodiscard]] bool assigns() const noexcept { return assigned_.placed() + document_.placed() + raises_.size() != 0; }
   /// The tier that the client is assigned to.
   [[nodiscard, gnu::always_inline]] std::optional<TierId> assigned(const Fingerprint& client) const noexcept {
     const std::optional<TierId> tier = assigned_.find(client);
     return tier ? tier : document_.find(client);
   }
+  /// The tier that the document puts the client into.
+  [[nodiscard]] std::optional<TierId> in_document(const Fingerprint& client) const noexcept {
+    return document_.find(client);
+  }
+  /// Whether that is not what counts, because of an assignment made while running.
+  [[nodiscard]] bool overridden(const Fingerprint& client) const noexcept { return assigned_.find(client).has_value(); }
+
+  /// What the client's next decision by its own tier does to balances whose capacity has grown; `keep`: nothing out of
+  /// the ordinary.
+  [[nodiscard]] OnRaise raise(const Fingerprint& client) const noexcept {
+    const Slot* const slot = raises_.size() == 0 ? nullptr : raises_.find(client);
+    return slot == nullptr ? OnRaise::keep : static_cast<OnRaise>(slot->state.balance);
+  }
+  /// Notes that down; `keep` takes it back. False where there is no memory.
+  bool set_raise(const Fingerprint& client, OnRaise on_raise) noexcept;
+
+  /// Assigns in a directory what is assigned here while running; `acquire` gives a tier's number there by its name.
+  template <class Acquire>
+  void copy_assigned(TierDirectory& to, Acquire acquire) const {
+    assigned_.copy(to.assigned_, [&](TierId tier) { return acquire(std::string_view{entries_[tier].name}); });
+  }
+
   /// Assignments made while running.
   [[nodiscard]] std::uint32_t assignments() const { return assigned_.size(); }
 
@@ -120,6 +155,11 @@ class TierDirectory {
   /// memory by itself: the caller has made sure of it.
   [[nodiscard]] std::size_t room_to_add(std::size_t names, std::size_t assignments) const noexcept {
     return (entries_.size() + names) * bytes_per_name + assigned_.room_to_add(assignments);
+  }
+
+  /// More bytes than it takes to make all running assignments once more.
+  [[nodiscard]] std::size_t room_to_copy() const noexcept {
+    return assigned_.entries() * bytes_per_assignment + entries_.size() * bytes_per_name;
   }
 
   /// More bytes than `seed` takes.
@@ -146,6 +186,7 @@ class TierDirectory {
   std::vector<TierId> by_name_;  // sorted by name
   Assignments document_;
   Assignments assigned_;
+  BucketTable raises_;  // Slots whose balance is an OnRaise.
 };
 
 }  // namespace tierlimit

@@ -14,8 +14,11 @@ inline constexpr std::uint64_t never = ~std::uint64_t{0};
 
 /// What is remembered of one bucket.
 struct BucketState {
-  std::int64_t balance = 0;  ///< Credits, in the unit of the limit that last judged the bucket; 0 to its `full`.
-  std::int64_t touched = 0;  ///< Time of the last decision, in microseconds.
+  /// Of a token bucket: credits, in the unit of the limit that last judged it; 0 to its `full`. Of a fixed window: the
+  /// tokens charged in it. Of a sliding window: the address of its log, or 0.
+  std::int64_t balance = 0;
+  /// Time of the last decision, in microseconds. Of a fixed window that anything was charged in: when it began.
+  std::int64_t touched = 0;
 };
 
 /// What one step found.
@@ -33,7 +36,9 @@ struct Outcome {
 
 /// `balance` credits of the limit `from` as credits of the limit `to`, rounded down to a whole credit. A balance that
 /// is more than `to` holds comes back as `to.full`.
-[[nodiscard]] std::int64_t move_balance(std::int64_t balance, const Limit& from, const Limit& to) noexcept;
+/// \param on_raise  what happens to it where the capacity grows. Whatever that is rounds down too.
+[[nodiscard]] std::int64_t move_balance(std::int64_t balance, const Limit& from, const Limit& to,
+                                        OnRaise on_raise = OnRaise::keep) noexcept;
 
 /// The balance at `now`: the time since the last touch accrues at the limit's rate up to its capacity.
 /// \param now  microseconds, not earlier than `state.touched`

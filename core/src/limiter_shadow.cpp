@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// A candidate document judged beside the one in force.
+#include <utility>
+
+#include "memory.hpp"
+#include "policy_reader.hpp"
+#include "tierlimit/limiter.hpp"
+
+namespace tierlimit {
+
+Result<bool, std::vector<Error>> TierLimiter::set_shadow_policies(std::string_view json) {
+  std::vector<Error> errors;
+  if (!memory_available(sizeof(TierLimiter) + directory_.room_to_copy())) {
+    add_document_too_large(errors);
+    return errors;
+  }
+  auto candidate = std::make_unique<TierLimiter>(options_);
+  Result<std::uint32_t, std::vector<Error>> loaded = candidate->set_policies(json);
+  if (!loaded) return std::move(loaded.error());
+  if (secret_) candidate->seed(*secret_);
+  directory_.copy_assigned(candidate->directory_, [&](std::string_view tier) { return candidate->acquire_tier(tier); });
+  clear_shadow();
+  shadow_ = std::move(candidate);
+  // A call may name any tier that the candidate has: their names get numbers here.
+  for (const TierId tier : shadow_->document_tiers_) {
+    shadow_tiers_.push_back(acquire_tier(shadow_->directory_[tier].name));
+  }
+  return true;
+}
+
+void TierLimiter::clear_shadow() noexcept {
+  for (const TierId tier : shadow_tiers_) directory_.release(tier);
+  shadow_tiers_.clear();
+  shadow_counts_.clear();
+  shadow_.reset();
+}
+
+// What a choice among the tiers here is among the candidate's.
+TierChoice TierLimiter::in_shadow(TierChoice tier) const noexcept {
+  return tier.number >= 0 ? shadow_->tier(directory_[static_cast<TierId>(tier.number)].name) : tier;
+}
+
+// Judges a request that has been judged, by the candidate, and counts what they said.
+void TierLimiter::shade(const Judgement& judgement, const Fingerprint& client, TierChoice asked, std::uint64_t cost,
+                        std::int64_t now) noexcept {
+  using Status = Judgement::Status;
+  const auto decides = [](Status status) { return status == Status::admitted || status == Status::denied; };
+  if (!decides(judgement.status)) return;
+  const Status shadow = shadow_->judge(client, in_shadow(asked), cost, now).status;
+  shadow_allows_ = shadow == Status::admitted;
+  if (!decides(shadow)) return;
+
+  using Class = ShadowCount::ClientClass;
+  Class client_class = Class::none;
+  if (asked.number != TierChoice::assigned)
+    client_class = Class::call;
+  else if (judgement.has_tier)
+    client_class = directory_.overridden(client) ? Class::assigned : Class::document;
+  const TierId tier = judgement.has_tier ? judgement.tier : no_tier;
+  for (std::size_t i = 0;; ++i) {
+    if (i == shadow_counts_.size()) {
+      if (!memory_available((i + 1) * 2 * sizeof(Count))) return;
+      // The name is kept for as long as it is counted by.
+      if (tier != no_tier) shadow_tiers_.push_back(directory_.acquire(directory_[tier].name));
+      shadow_counts_.push_back({tier, client_class, {}});
+    }
+    Count& count = shadow_counts_[i];
+    if (count.tier != tier || count.client_class != client_class) continue;
+    ++count.counts[2 * static_cast<int>(judgement.status == Status::admitted) + static_cast<int>(shadow_allows_)];
+    return;
+  }
+}
+
+std::vector<ShadowCount> TierLimiter::shadow_counts() const {
+  std::vector<ShadowCount> counts;
+  for (const Count& count : shadow_counts_) {
+    counts.push_back({count.tier == no_tier ? std::nullopt : tier_name(count.tier), count.client_class, count.counts[3],
+                      count.counts[0], count.counts[2], count.counts[1]});
+  }
+  return counts;
+}
+
+}  // namespace tierlimit

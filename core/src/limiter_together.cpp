@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: MIT
+// Decisions by several limits: all of them are charged, or none is. And what gives tokens back.
+#include <algorithm>
+#include <utility>
+
+#include "sweep.hpp"
+#include "tierlimit/limiter.hpp"
+#include "verdict.hpp"
+
+namespace tierlimit {
+
+// ---- Members -------------------------------------------------------------------------------------------------------
+
+// The earliest time at which a bucket may be judged by a limit. Where the time since the last touch accrues in parts, a
+// change of the policies is like a touch.
+std::int64_t TierLimiter::earliest(const Slot* slot, const Limit& limit) const noexcept {
+  const std::int64_t touched = earliest(slot);
+  if (slot == nullptr || limit.accrual != Accrual::prorated) return touched;
+  return std::max(touched, revisions_.back().began);
+}
+
+std::int64_t TierLimiter::earliest(const Fingerprint& client, TierChoice tier) const noexcept {
+  const Judge judge = judge_of(looked_up(client, tier));
+  std::int64_t latest = -max_micros;
+  for (std::uint32_t i = 0; i < size_of(judge); ++i) {
+    const Definition& definition = definitions_[definition_in(judge, i)];
+    latest = std::max(latest, earliest(table_.find(client ^ kinds_[definition.kind].key), definition.limit));
+  }
+  return latest;
+}
+
+// The members that `judge` is made of; returns the earliest time at which all of them may be judged.
+std::int64_t TierLimiter::find_members(const Fingerprint& client, Judge judge) noexcept {
+  member_count_ = size_of(judge);
+  std::int64_t latest = -max_micros;
+  for (std::uint32_t i = 0; i < member_count_; ++i) {
+    Member& member = members_[i];
+    member = {};
+    member.definition = definition_in(judge, i);
+    const Definition& definition = definitions_[member.definition];
+    member.bucket = client ^ kinds_[definition.kind].key;
+    const Slot* const slot = table_.find(member.bucket);
+    member.present = slot != nullptr;
+    latest = std::max(latest, earliest(slot, definition.limit));
+  }
+  return latest;
+}
+
+const Limit& TierLimiter::limit_of(const Member& member) const noexcept {
+  return definitions_[member.definition].limit;
+}
+
+// The member's state at `now`.
+void TierLimiter::bring_up(Member& member, std::int64_t now, OnRaise raise) const noexcept {
+  const Slot* const slot = table_.find(member.bucket);
+  const Limit& limit = limit_of(member);
+  member.state =
+      slot == nullptr ? unused_bucket(limit, now) : state_at(limit, state_under(*slot, member.definition, raise), now);
+}
+
+// ---- Decisions -----------------------------------------------------------------------------------------------------
+
+void TierLimiter::decide_together(Judgement& judgement, const Fingerprint& client, Judge judge, OnRaise raise,
+                                  std::uint64_t cost, std::int64_t now, bool store) noexcept {
+  const std::int64_t latest = find_members(client, judge);
+  if (now < latest) {
+    judgement.status = Judgement::Status::clock;
+    judgement.state.touched = latest;
+    return;
+  }
+  judgement.limits = member_count_;
+  judgement.status = Judgement::Status::admitted;
+  for (std::uint32_t i = 0; i < member_count_; ++i) {
+    Member& member = members_[i];
+    bring_up(member, now, raise);
+    member.verdict = step_by(limit_of(member), member.state, now, cost).verdict;
+    if (member.verdict != Outcome::Verdict::admitted) judgement.status = Judgement::Status::denied;
+  }
+  const bool admitted = judgement.status == Judgement::Status::admitted;
+  if (admitted && !(store ? make_members(judgement, client, cost, now) : foresee_members(judgement, client, now))) {
+    measure(judgement, cost, now);
+    if (store) {
+      ++stats_.table_full;
+      ++stats_.denied;
+    }
+    return;
+  }
+  if (store) {
+    if (raise != OnRaise::keep) directory_.set_raise(client, OnRaise::keep);
+    for (std::uint32_t i = 0; i < member_count_; ++i) {
+      Member& member = members_[i];
+      // What is denied takes nobody's place.
+      if (table_.find(member.bucket) == nullptr && !insert(member)) continue;
+      store_member(member, admitted ? cost : 0, now);
+    }
+  }
+  measure(judgement, cost, now);
+  if (store) decided(admitted, now);
+}
+
+// A slot for the member's bucket where there is room.
+bool TierLimiter::insert(Member& member) noexcept {
+  Slot* const slot = table_.insert(member.bucket);
+  if (slot == nullptr) return false;
+  sweep_due_ += work_per_new_bucket;
+  take_in(member, *slot);
+  return true;
+}
+
+void TierLimiter::take_in(Member& member, Slot& slot) noexcept {
+  use(slot, member.definition);
+  slot.state = member.state;
+}
+
+// Makes room for all that an admission stores; false, with the judgement saying so, where there is not enough.
+bool TierLimiter::make_members(Judgement& judgement, const Fingerprint& client, std::uint64_t cost,
+                               std::int64_t now) noexcept {
+  bool enough = true;
+  for (std::uint32_t i = 0; i < member_count_; ++i) {
+    Member& member = members_[i];
+    if (enough || !member.present) enough = make(judgement, member, client, cost, now) && enough;
+  }
+  if (enough) return true;
+  for (std::uint32_t i = 0; i < member_count_; ++i) {
+    Slot* const slot = members_[i].present ? nullptr : table_.find(members_[i].bucket);
+    if (slot != nullptr) forget(*slot);
+  }
+  return false;
+}
+
+// The same for one of them.
+bool TierLimiter::make(Judgement& judgement, Member& member, const Fingerprint& client, std::uint64_t cost,
+                       std::int64_t now) noexcept {
+  const Limit& limit = limit_of(member);
+  Candidate candidate{nullptr, never};
+  if (table_.find(member.bucket) == nullptr && !insert(member)) {
+    const BucketState charged = step_by(limit, member.state, now, cost).state;
+    Slot* const slot = room_for(client, member.bucket, limit, charged, now, candidate);
+    if (slot != nullptr) take_in(member, *slot);
+  }
+  const bool made =
+      table_.find(member.bucket) != nullptr &&
+      (limit.algorithm != Algorithm::sliding_window || room_in_log(member.bucket, limit, client, now, candidate));
+  if (!made) turn_away(judgement, member, candidate);
+  return made;
+}
+
+void TierLimiter::turn_away(Judgement& judgement, const Member& member, const Candidate& candidate) const noexcept {
+  if (judgement.reason != Reason::table_full) judgement.binding = static_cast<std::uint32_t>(&member - members_.data());
+  table_full(judgement, candidate);
+}
+
+// Whether `make_members` would find room, with nothing made. Where buckets may be evicted it does.
+bool TierLimiter::foresee_members(Judgement& judgement, const Fingerprint& client, std::int64_t now) const noexcept {
+  std::uint32_t more = 0;
+  for (std::uint32_t i = 0; i < member_count_; ++i) {
+    const Member& member = members_[i];
+    if (member.present) continue;
+    if (table_.has_room(member.bucket, more)) {
+      ++more;
+      continue;
+    }
+    const Candidate candidate = first_to_go(client, member.bucket, eviction_sample, now);
+    if (turned_away(candidate)) turn_away(judgement, member, candidate);
+  }
+  return judgement.reason != Reason::table_full;
+}
+
+// Writes a member's state into its slot, and charges it.
+void TierLimiter::store_member(Member& member, std::uint64_t charge, std::int64_t now) noexcept {
+  const Limit& limit = limit_of(member);
+  Slot& slot = *table_.find(member.bucket);
+  if (slot.definition != member.definition) use(slot, member.definition);
+  if (limit.algorithm == Algorithm::sliding_window) {
+    // By its slot: the log may have become another to have room.
+    WindowLog* const log = sliding_window::log_of(slot.state);
+    member.state.balance = slot.state.balance;
+    if (log != nullptr) log->drop(sliding_window::live(limit, log, now).expired);
+    if (charge != 0) log->add(now, static_cast<std::int64_t>(charge));
+  } else if (charge != 0) {
+    member.state = step_by(limit, member.state, now, charge).state;
+  }
+  slot.state = member.state;
+}
+
+// What there is to tell of each limit, and which of them binds.
+void TierLimiter::measure(Judgement& judgement, std::uint64_t cost, std::int64_t now) noexcept {
+  const bool is_full = judgement.reason == Reason::table_full;
+  const bool admitted = judgement.status == Judgement::Status::admitted;
+  double least = 0;
+  for (std::uint32_t i = 0; i < member_count_; ++i) {
+    Member& member = members_[i];
+    const Limit& limit = limit_of(member);
+    member.remaining = remaining(limit, member.state, now);
+    member.reset = tierlimit::time_to_full(limit, member.state, now);
+    switch (member.verdict) {
+      case Outcome::Verdict::admitted: member.retry = 0; break;
+      case Outcome::Verdict::exhausted: member.retry = time_to_admit(limit, member.state, cost, now); break;
+      default: member.retry = never;
+    }
+    if (is_full) continue;
+    const double left = static_cast<double>(member.remaining) / limit.capacity;
+    const Member& binding = members_[judgement.binding];
+    if (i == 0 || (admitted ? left < least : member.retry > binding.retry)) {
+      judgement.binding = i;
+      least = left;
+    }
+  }
+  Member& binding = members_[judgement.binding];
+  if (is_full)
+    binding.retry = judgement.wait;
+  else
+    judgement.reason = reason_of(binding.verdict);
+  judgement.limit = &limit_of(binding);
+  judgement.state = binding.state;
+}
+
+Hold TierLimiter::hold(const Judgement& judgement, std::uint64_t cost, std::int64_t now) const noexcept {
+  Hold hold;
+  hold.cost = cost;
+  hold.at = now;
+  hold.count = limits_of(judgement);
+  hold.shadow = shadow_allows_;
+  for (std::uint32_t i = 0; i < judgement.limits; ++i) {
+    hold.limits[i] = kinds_[definitions_[members_[i].definition].kind].key;
+  }
+  return hold;
+}
+
+// ---- After the decision --------------------------------------------------------------------------------------------
+
+// Puts tokens back, or charges more: what there is. Into what was charged before, or into all limits.
+TierLimiter::Adjusted TierLimiter::adjust(const Fingerprint& client, TierChoice tier, std::int64_t change,
+                                          std::int64_t now, const Hold* hold) noexcept {
+  Adjusted adjusted;
+  if (!ready()) {
+    adjusted.status = revision_ == 0 ? Judgement::Status::no_policies : Judgement::Status::not_seeded;
+    return adjusted;
+  }
+  adjusted.earliest = find_members(client, judge_of(looked_up(client, tier)));
+  if (now < adjusted.earliest) {
+    adjusted.status = Judgement::Status::clock;
+    return adjusted;
+  }
+  for (std::uint32_t i = 0; i < member_count_; ++i) {
+    Member& member = members_[i];
+    const Fingerprint key = kinds_[definitions_[member.definition].kind].key;
+    if (hold != nullptr) {
+      const auto* const end = hold->limits.data() + hold->count;
+      if (std::find(hold->limits.data(), end, key) == end) continue;
+    }
+    bring_up(member, now, OnRaise::keep);
+    if (change < 0) {
+      const std::int64_t charged = charge_more(member, client, -change, now);
+      adjusted.debt = std::max(adjusted.debt, static_cast<std::uint64_t>(-change - charged));
+    } else if (member.present) {
+      put_back_into(member, change, now, hold);
+    }
+  }
+  if (shadow_ != nullptr && (hold == nullptr || hold->shadow)) {
+    static_cast<void>(shadow_->adjust(client, in_shadow(tier), change, now, nullptr));
+  }
+  return adjusted;
+}
+
+// Charges as many whole tokens as there are, up to so many.
+std::int64_t TierLimiter::charge_more(Member& member, const Fingerprint& client, std::int64_t tokens,
+                                      std::int64_t now) noexcept {
+  const std::int64_t charge = std::min(tokens, remaining(limit_of(member), member.state, now));
+  Judgement nobody;
+  if (charge == 0) {
+    if (member.present) store_member(member, 0, now);
+    return 0;
+  }
+  if (!make(nobody, member, client, static_cast<std::uint64_t>(charge), now)) return 0;
+  store_member(member, static_cast<std::uint64_t>(charge), now);
+  return charge;
+}
+
+void TierLimiter::put_back_into(Member& member, std::int64_t tokens, std::int64_t now, const Hold* hold) noexcept {
+  const Limit& limit = limit_of(member);
+  BucketState& state = member.state;
+  switch (limit.algorithm) {
+    case Algorithm::token_bucket:
+      state.balance = tokens > limit.whole || limit.full - state.balance < tokens * limit.unit
+                          ? limit.full
+                          : state.balance + tokens * limit.unit;
+      break;
+    case Algorithm::fixed_window:
+      state.balance = std::max(std::int64_t{0}, state.balance - tokens);
+      if (state.balance == 0) state.touched = now;
+      break;
+    case Algorithm::sliding_window: break;
+  }
+  store_member(member, 0, now);
+  WindowLog* const log = log_of(*table_.find(member.bucket));
+  if (log == nullptr) return;
+  // From where it was charged, as far as that is known; then the oldest first, so that what stays counts for longest.
+  for (std::uint32_t i = 0; hold != nullptr && i < log->size(); ++i) {
+    if (log->time(i) == hold->at) tokens -= log->take(i, tokens);
+  }
+  for (std::uint32_t i = 0; i < log->size(); ++i) tokens -= log->take(i, tokens);
+}
+
+}  // namespace tierlimit
