@@ -313,6 +313,14 @@ TierId TierLimiter::acquire_tier(std::string_view name) {
   return tier;
 }
 
+bool TierLimiter::remembers(std::string_view client, std::string_view limit, Algorithm algorithm) const noexcept {
+  for (const Kind& kind : kinds_) {
+    if (kind.users == 0 || kind.algorithm != algorithm || kind.name != limit) continue;
+    return table_.find(fingerprint_of(client) ^ kind.key) != nullptr;
+  }
+  return false;
+}
+
 // The number of what buckets of that name and algorithm have in common, counted once more.
 std::uint32_t TierLimiter::acquire_kind(std::string_view name, Algorithm algorithm) {
   std::uint32_t unused = 0;

@@ -1,8 +1,9 @@
 // An implementation and the model, asked the same.
 import { jsonText } from './json.js';
 import { ModelLimiter } from './limiter.js';
+import { ALGORITHMS, LIMIT_NAMES } from './random-policy.js';
 import { ask, count, counter, makeScenario } from './scenario.js';
-import { evictedIn, operationLine, readable, withEvicted, written } from './transcript.js';
+import { evictedIn, operationLine, readable, withEvicted, writtenKey } from './transcript.js';
 
 /**
  * @typedef {object} Implementation
@@ -16,7 +17,7 @@ import { evictedIn, operationLine, readable, withEvicted, written } from './tran
  * @param {Implementation} implementation
  * @param {number} seed
  * @param {number} length operations
- * @param {{ isSmall?: boolean }} [options] `isSmall`: more clients than there is room for
+ * @param {import('./scenario.js').Options} [options]
  */
 export async function compare(implementation, seed, length, options = {}) {
   const scenario = makeScenario(seed, length, options);
@@ -27,7 +28,7 @@ export async function compare(implementation, seed, length, options = {}) {
   }
   const { answers, coverage } = options.isSmall ? told(operations, actual) : scenario;
   const expected = answers.map(({ evicted = [], ...answer }) =>
-    withEvicted(implementation.expectedLine(answer), evicted),
+    withEvicted(implementation.expectedLine(answer), evicted.map(writtenKey)),
   );
   const differences = [];
   for (let index = 0; index < length; index += 1) {
@@ -65,36 +66,46 @@ export async function compare(implementation, seed, length, options = {}) {
  */
 function told(operations, actual) {
   const { coverage, observe } = counter();
-  const clients = new Map();
-  for (const { client, clients: several = [client] } of operations) {
-    for (const each of several) clients.set(written(each), each);
+  const keys = new Map();
+  const keyOf = (text) => {
+    if (!keys.has(text)) throw new Error(`${readable(text)} is no bucket`);
+    return keys.get(text);
+  };
+  for (const { client, clients = [client] } of operations) {
+    for (const each of clients) {
+      if (each === undefined) continue;
+      for (const kind of BUCKETS)
+        keys.set(writtenKey({ ...kind, client: each }), { ...kind, client: each });
+    }
   }
   let model;
   let unbounded; // the same without a bound
   let reset = new Set(); // who was forgotten so far
   let left; // of those that the implementation has named, who are still to go
+  const whoGoes = (first, mayGo) => {
+    // In which order several went is not told.
+    const found = left.findIndex((text) => mayGo(keyOf(text)));
+    return found === -1 ? first : keyOf(left.splice(found, 1)[0]);
+  };
   const answers = operations.map((operation, index) => {
-    const { kind, strict, table } = operation;
+    const { kind, strict, table, tier } = operation;
     if (kind === 'open') {
-      model = new ModelLimiter({
-        strict,
-        observe,
-        ...table,
-        whoGoes: (first) => left.shift() ?? first,
-      });
+      model = new ModelLimiter({ strict, observe, ...table, whoGoes });
       unbounded = table.onFull === 'deny' ? null : new ModelLimiter({ strict });
       reset = new Set();
     }
-    left = evictedIn(actual[index]).map((text) => clients.get(text));
+    left = evictedIn(actual[index]);
     const answer = ask(model, operation);
     count(answer, observe);
     if (operation.byHandle) observe('by handle');
     const free = unbounded && ask(unbounded, operation);
     const evicted = model.evicted.splice(0);
-    for (const client of evicted) reset.add(client);
+    for (const { client } of evicted) reset.add(client);
     const concerned = operation.clients ?? [operation.client];
-    // Whoever is denied for a cost above the capacity has a full bucket, which is not remembered where there is no room.
-    for (const client of concerned) if (!model.has(client)) reset.add(client);
+    // What a denied request has not charged is full, and not remembered where there is no room.
+    if (DECIDES.has(kind)) {
+      for (const client of concerned) if (!model.has(client, tier)) reset.add(client);
+    }
     if (unbounded && kind !== 'stats') {
       const isSame = JSON.stringify(answer, whole) === JSON.stringify(free, whole);
       if (!isSame) observe('answered otherwise for an eviction');
@@ -109,6 +120,8 @@ function told(operations, actual) {
   return { answers, coverage };
 }
 
+const BUCKETS = LIMIT_NAMES.flatMap((name) => ALGORITHMS.map((algorithm) => ({ name, algorithm })));
+const DECIDES = new Set(['allow', 'allowMany', 'check', 'reserve']);
 const whole = (_, value) => (typeof value === 'bigint' ? `${value}` : value);
 
 /** The operations that the answer to one depends on: the latest of its client, and the policies in force. */
@@ -119,11 +132,15 @@ function history(operations, last) {
   let documents = 0;
   for (let index = last; index >= 0; index -= 1) {
     const { kind, client: one, clients: others = [one] } = operations[index];
-    const isDocument = kind === 'open' || kind === 'policies';
-    if (isDocument && (index === last || documents < 3)) {
+    const isDocument = ['open', 'policies', 'promote', 'restore', 'shadow'].includes(kind);
+    if (isDocument && (index === last || documents < 4 || kind === 'open')) {
       documents += 1;
       found.push(index);
-    } else if (kind !== 'stats' && others.some((each) => clients.includes(each)) && decisions < 8) {
+    } else if (
+      kind !== 'stats' &&
+      others.some((each) => clients.includes(each)) &&
+      decisions < 10
+    ) {
       decisions += 1;
       found.push(index);
     }
@@ -133,7 +150,7 @@ function history(operations, last) {
 }
 
 function shown(operation) {
-  const { kind, document, strict } = operation;
+  const { kind, document, strict, nowMs = '' } = operation;
   if (!document) return readable(operationLine(operation));
-  return `${kind}${strict ? ' strict' : ''} ${jsonText(document)}`;
+  return `${kind}${strict ? ' strict' : ''} ${nowMs} ${jsonText(document)}`;
 }

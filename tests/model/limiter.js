@@ -1,23 +1,41 @@
 // The limiter by the book: every balance is an exact number of tokens, nothing is optimised.
+import * as fixedWindow from './fixed-window.js';
+import { hasProrated, History, isProrated } from './history.js';
 import { judgeDocument } from './policy.js';
-import { least, Rational } from './rational.js';
+import { Shadow } from './shadow.js';
+import * as slidingWindow from './sliding-window.js';
+import { Table } from './table.js';
 import { toMicros, waitMs } from './time.js';
+import * as tokenBucket from './token-bucket.js';
 
 const MAX_COST = 2 ** 53 - 1;
 
-/** A table has a sample of so many buckets, if there are as many, of which the first to go is evicted … */
-const SAMPLE = 8;
-/** … or of so many, where all of the former have spent more than the newcomer. */
-const WIDE_SAMPLE = 64;
-/** What is lost by forgetting a bucket that will never be full is more than any wait. */
-const NEVER_FULL = 2n ** 63n;
+/** How each algorithm counts. */
+const COUNTING = {
+  'token-bucket': tokenBucket,
+  'fixed-window': fixedWindow,
+  'sliding-window': slidingWindow,
+};
 
+/** @typedef {import('./policy.js').NamedLimit} NamedLimit */
 /**
  * @typedef {object} Request
  * @property {number} nowMs
  * @property {string} client
  * @property {number} [cost]
  * @property {string} [tier] for this request only
+ */
+/**
+ * @typedef {object} Reservation
+ * @property {string} client
+ * @property {string} [tier]
+ * @property {number} cost
+ * @property {bigint} at
+ * @property {bigint} until from when on it is too late to settle it
+ * @property {NamedLimit[]} charged
+ * @property {'open' | 'denied' | 'settled' | 'cancelled'} state
+ * @property {Shadow | null} shadow which saw it
+ * @property {number} [shadowed] its number there
  */
 
 /** A request that is answered with an error and changes nothing. */
@@ -30,23 +48,23 @@ export class ModelError extends Error {
 }
 
 export class ModelLimiter {
-  /** Who was evicted, in that order. @type {string[]} */
-  evicted = [];
   /** @type {import('./policy.js').Policies | null} */
   #policies = null;
   #revision = 0;
+  /** @type {History | null} */
+  #history = null;
   #assigned = new Map();
-  #buckets = new Map();
+  #raises = new Map(); // what setTier asked for, until the client's next decision
+  #table;
   #allowed = 0;
   #denied = 0;
-  #evictions = 0;
-  #evictedTokens = 0;
   #tableFull = 0;
+  /** @type {(Reservation | null)[]} */
+  #reservations = [];
+  /** @type {Shadow | null} */
+  #shadow = null;
   #strict;
   #observe;
-  #maxClients;
-  #onFull;
-  #whoGoes;
 
   /**
    * @param {object} [options]
@@ -54,50 +72,101 @@ export class ModelLimiter {
    * @param {(event: string) => void} [options.observe] hears which rule was used
    * @param {number} [options.maxClients]
    * @param {'evict' | 'deny'} [options.onFull]
-   * @param {(first: string) => string} [options.whoGoes] Where a table is full, a sample of its buckets depends on the
-   *   secret: so whoever knows says who goes. `first` is the first to go of all; by default that one is it.
+   * @param {import('./table.js').WhoGoes} [options.whoGoes]
    */
-  constructor({
-    strict = false,
-    observe = () => {},
-    maxClients = Infinity,
-    onFull = 'evict',
-    whoGoes = (first) => first,
-  } = {}) {
+  constructor({ strict = false, observe = () => {}, ...bounds } = {}) {
     this.#strict = strict;
     this.#observe = observe;
-    this.#maxClients = maxClients;
-    this.#onFull = onFull;
-    this.#whoGoes = whoGoes;
+    this.#table = new Table({ ...bounds, observe, loss: this.#lossOf.bind(this) });
   }
 
-  /** @param {unknown} document as json.js has it */
-  setPolicies(document) {
+  /** Who was evicted, in that order. @type {import('./table.js').Key[]} */
+  get evicted() {
+    return this.#table.evicted;
+  }
+
+  /**
+   * @param {unknown} document as json.js has it
+   * @param {number} [nowMs] not at the first time
+   */
+  setPolicies(document, nowMs) {
     const { policies, refused } = judgeDocument(document, this.#strict);
     if (refused) return { kind: 'refused', problems: refused };
+    return this.#answer(() => this.#putInForce(policies, nowMs));
+  }
+
+  #putInForce(policies, nowMs) {
+    const old = this.#policies;
+    let history = null;
+    if (old !== null && (hasProrated(old) || hasProrated(policies))) {
+      const since = toMicros(nowMs);
+      const before = this.#history ?? new History([{ since: null, policies: old }]);
+      const { latestChange } = before;
+      if (latestChange !== null && since < latestChange) {
+        throw new ModelError({ kind: 'clock-change' });
+      }
+      history = before.with(since, policies);
+      if (before.revisions.length === history.revisions.length) this.#observe('history is full');
+    } else if (this.#history !== null) this.#observe('history dropped');
+    this.#history = history;
     this.#policies = policies;
     this.#revision += 1;
-    return {
-      kind: 'report',
-      revision: this.#revision,
-      rejected: policies.rejected,
-      warnings: policies.warnings,
-    };
+    return this.#report();
+  }
+
+  #report() {
+    const { rejected, warnings } = this.#policies;
+    return { kind: 'report', revision: this.#revision, rejected, warnings };
   }
 
   /**
    * @param {string} client
    * @param {string | null} tier
+   * @param {{ nowMs?: number, onRaise?: string, isShadow?: boolean }} [options] a shadow has to go along
    */
-  setTier(client, tier) {
-    if (tier === null) this.#assigned.delete(client);
-    else this.#assigned.set(client, tier);
-    return { kind: 'done' };
+  setTier(client, tier, { nowMs, onRaise = 'keep', isShadow = false } = {}) {
+    return this.#answer(() => {
+      const oldTier = this.#ownTier(client);
+      const newTier = tier ?? this.#policies.clients.get(client) ?? null;
+      if (newTier !== oldTier) {
+        this.#observe('setTier changes the tier');
+        try {
+          this.#lookAt(client, oldTier, newTier, toMicros(nowMs));
+        } catch (error) {
+          if (!isShadow || !(error instanceof ModelError)) throw error;
+        }
+        if (onRaise === 'keep') this.#raises.delete(client);
+        else this.#raises.set(client, onRaise);
+      }
+      if (tier === null) this.#assigned.delete(client);
+      else this.#assigned.set(client, tier);
+      this.#shadow?.setTier(client, tier, { nowMs, onRaise });
+      return { kind: 'done' };
+    });
+  }
+
+  /** Where the new tier prorates, time until now is the old one's. */
+  #lookAt(client, oldTier, newTier, now) {
+    const oldLimits = this.#limitsOf(oldTier).limits;
+    const looks = this.#limitsOf(newTier)
+      .limits.filter((limit) => isProrated(limit))
+      .map(({ name, algorithm }) =>
+        oldLimits.find((each) => each.name === name && each.algorithm === algorithm),
+      )
+      .filter((limit) => limit !== undefined)
+      .map((limit) => this.#bucketFor(client, limit))
+      .filter(({ bucket }) => bucket !== undefined);
+    if (this.#latest(looks) > now) throw new ModelError({ kind: 'clock-change' });
+    for (const { limit, bucket } of looks) {
+      this.#observe('setTier looked at a bucket');
+      const state = this.#brought(bucket, limit, now, this.#raises.get(client));
+      this.#table.put(client, bucketOf(limit, state, bucket));
+    }
   }
 
   /** @param {Request} request */
   check(request) {
-    return this.#answer(() => this.#spend(request));
+    return this.#answer(() => this.#spend(request).decision);
   }
 
   /** @param {Request} request */
@@ -114,7 +183,7 @@ export class ModelLimiter {
     return this.#answer(() => {
       this.#read(request);
       for (const client of clients) this.#judge({ ...request, client }, { charges: false });
-      const allowed = clients.map((client) => this.#spend({ ...request, client }).allowed);
+      const allowed = clients.map((client) => this.#spend({ ...request, client }).decision.allowed);
       return { kind: 'allowMany', allowed };
     });
   }
@@ -127,34 +196,210 @@ export class ModelLimiter {
     return this.#answer(() => this.#judge(request, { charges: false }).decision);
   }
 
+  /**
+   * Gives tokens back.
+   * @param {Request} request
+   */
+  refund(request) {
+    return this.#answer(() => {
+      const now = this.#read(request);
+      const { client, cost = 1, tier } = request;
+      this.#giveBack(client, this.lookUp(client, tier).limits, BigInt(cost), now, request.nowMs);
+      this.#shadow?.refund(request);
+      return { kind: 'done' };
+    });
+  }
+
+  #giveBack(client, limits, amount, now, nowMs, from) {
+    const found = this.#existing(client, limits, now, nowMs);
+    for (const { limit, bucket } of found) {
+      const { refunded } = COUNTING[limit.algorithm];
+      const brought = this.#brought(bucket, limit, now);
+      const state = refunded(brought, amount, { now, from, observe: this.#observe });
+      this.#table.put(client, bucketOf(limit, state, bucket));
+    }
+  }
+
+  /** The buckets that there are for some limits, all of which may be judged now. */
+  #existing(client, limits, now, nowMs) {
+    const found = limits
+      .map((limit) => this.#bucketFor(client, limit))
+      .filter(({ bucket }) => bucket !== undefined);
+    this.#checkClock(found, now, nowMs);
+    return found;
+  }
+
+  /**
+   * A decision that may be corrected until `ttlMs` are over. Reservations are numbered from 0, refused ones too.
+   * @param {Request & { ttlMs: number }} request
+   */
+  reserve(request) {
+    const number = this.#reservations.push(null) - 1;
+    return this.#answer(() => {
+      const { client, tier, cost = 1, nowMs, ttlMs } = request;
+      const { decision, limits, shadowed } = this.#spend(request, { reserves: true });
+      const at = toMicros(nowMs);
+      this.#reservations[number] = {
+        client,
+        tier,
+        cost,
+        at,
+        until: at + toMicros(ttlMs),
+        charged: limits,
+        state: decision.allowed ? 'open' : 'denied',
+        shadow: this.#shadow,
+        shadowed,
+      };
+      return decision;
+    });
+  }
+
+  /**
+   * What a reservation really cost.
+   * @param {{ nowMs: number, reservation: number, actual: number }} request
+   */
+  settle({ nowMs, reservation: number, actual }) {
+    return this.#end(number, actual, nowMs, 'settled');
+  }
+
+  /** @param {{ nowMs: number, reservation: number }} request */
+  cancel({ nowMs, reservation: number }) {
+    return this.#end(number, 0, nowMs, 'cancelled');
+  }
+
+  #end(number, actual, nowMs, outcome) {
+    const reservation = this.#reservations[number];
+    const answered = (said, { returned = 0n, debt = 0n } = {}) => ({
+      kind: 'settlement',
+      outcome: said,
+      returned,
+      debt,
+    });
+    if (reservation === null) return answered('denied'); // there was none: an error
+    const { state, shadow, shadowed } = reservation;
+    if (state === 'denied') return answered('denied');
+    if (state !== 'open') return answered(`already-${state}`);
+    return this.#answer(() => {
+      const now = toMicros(nowMs);
+      if (now >= reservation.until) return answered('expired');
+      const settlement = this.#settle(reservation, BigInt(actual), now, nowMs);
+      reservation.state = outcome;
+      if (shadow !== null && shadow === this.#shadow) shadow.settle(shadowed, actual, nowMs);
+      return answered(outcome, settlement);
+    });
+  }
+
+  #settle({ client, tier, cost, at, charged }, actual, now, nowMs) {
+    const estimate = BigInt(cost);
+    const limits = this.lookUp(client, tier).limits.filter(({ name, algorithm }) =>
+      charged.some((each) => each.name === name && each.algorithm === algorithm),
+    );
+    if (limits.length < charged.length) this.#observe('settled: a limit is gone');
+    if (actual === estimate) return {};
+    if (actual < estimate) {
+      this.#giveBack(client, limits, estimate - actual, now, nowMs, at);
+      return { returned: estimate - actual };
+    }
+    const extra = actual - estimate;
+    let debt = 0n;
+    for (const { limit, bucket } of this.#existing(client, limits, now, nowMs)) {
+      const counting = COUNTING[limit.algorithm];
+      const brought = this.#brought(bucket, limit, now);
+      const held = counting.held(brought, limit);
+      const taken = held < extra ? held : extra;
+      if (extra - taken > debt) debt = extra - taken;
+      this.#table.put(client, bucketOf(limit, counting.charged(brought, taken, now), bucket));
+    }
+    if (debt > 0n) this.#observe('debt');
+    return { debt };
+  }
+
+  /**
+   * Judges a candidate beside what is in force; null ends that.
+   * @param {unknown} document
+   */
+  setShadowPolicies(document) {
+    if (document === null) {
+      this.#shadow = null;
+      return { kind: 'done' };
+    }
+    const { policies, refused } = judgeDocument(document, this.#strict);
+    if (refused) return { kind: 'refused', problems: refused };
+    const limiter = new ModelLimiter({ strict: this.#strict });
+    limiter.setPolicies(document);
+    for (const [client, tier] of this.#assigned) limiter.#assigned.set(client, tier);
+    this.#shadow = new Shadow(limiter, document, this.#observe);
+    return { kind: 'shadow', rejected: policies.rejected, warnings: policies.warnings };
+  }
+
+  /** Whether there is a candidate. */
+  get hasShadow() {
+    return this.#shadow !== null;
+  }
+
+  /** Puts the candidate in force. @param {number} nowMs */
+  promoteShadow(nowMs) {
+    const answer = this.setPolicies(this.#shadow.document, nowMs);
+    if (answer.kind === 'report') this.#shadow = null;
+    return answer;
+  }
+
+  shadowStats() {
+    return { kind: 'shadowStats', rows: this.#shadow?.rows() ?? [] };
+  }
+
+  /**
+   * As another process has it that was given a snapshot: the same but for the clock, and counting anew.
+   * @param {{ nowMs: number, restoredMs: number }} times of the snapshot, by this clock, and of the other clock then
+   */
+  restore({ nowMs, restoredMs }) {
+    const micros = toMicros(restoredMs) - toMicros(nowMs);
+    this.#table.restore((bucket) => ({ ...bucket, state: movedBy(bucket.state, micros) }));
+    this.#history = this.#history?.movedBy(micros) ?? null;
+    this.#allowed = 0;
+    this.#denied = 0;
+    this.#tableFull = 0;
+    this.#reservations = [];
+    this.#shadow = null;
+    return this.#report();
+  }
+
   stats() {
     return {
       kind: 'stats',
-      buckets: this.#buckets.size,
+      buckets: this.#table.size,
       assignments: this.#assigned.size,
       allowed: this.#allowed,
       denied: this.#denied,
       revision: this.#revision,
-      evictions: this.#evictions,
-      evictedTokens: this.#evictedTokens,
+      evictions: this.#table.evictions,
+      evictedTokens: this.#table.evictedTokens,
       tableFull: this.#tableFull,
     };
   }
 
-  /** Whether there is a bucket of the client. */
-  has(client) {
-    return this.#buckets.has(client);
+  /** Whether there are buckets of the client for all limits that judge it. */
+  has(client, callTier) {
+    const { limits } = this.lookUp(client, callTier);
+    return limits.every((limit) => this.#bucketFor(client, limit).bucket !== undefined);
   }
 
-  /** Who judges a request: the limit, the tier's name and why it is the default's, if it is. */
+  /** Who judges a request: the limits, the tier's name and why they are the default's, if they are. */
   lookUp(client, callTier) {
-    const { defaultLimit, tiers, clients } = this.#policies;
-    const tier = callTier ?? this.#assigned.get(client) ?? clients.get(client) ?? null;
-    const byDefault = (fallback) => ({ limit: defaultLimit, tier, fallback });
+    return this.#limitsOf(callTier ?? this.#ownTier(client));
+  }
+
+  #ownTier(client) {
+    return this.#assigned.get(client) ?? this.#policies.clients.get(client) ?? null;
+  }
+
+  #limitsOf(tier) {
+    const { defaultLimits, tiers } = this.#policies;
+    const byDefault = (fallback) => ({ limits: defaultLimits, tier, fallback });
     if (tier === null) return byDefault('no-tier');
     if (!tiers.has(tier)) return byDefault('unknown-tier');
-    const limit = tiers.get(tier);
-    return limit === null ? byDefault('invalid-tier-policy') : { limit, tier, fallback: null };
+    const limits = tiers.get(tier);
+    return limits === null ? byDefault('invalid-tier-policy') : { limits, tier, fallback: null };
   }
 
   #answer(decide) {
@@ -166,23 +411,23 @@ export class ModelLimiter {
     }
   }
 
-  #spend(request) {
-    const { decision, bucket } = this.#judge(request, { charges: true });
-    const { client } = request;
+  #spend(request, { reserves = false } = {}) {
+    const { decision, parts } = this.#judge(request, { charges: true });
+    const { client, tier: callTier } = request;
     if (decision.allowed) this.#allowed += 1;
     else this.#denied += 1;
-    if (decision.reason === 'table-full') this.#tableFull += 1;
-    if (this.#hasRoom(client)) {
-      this.#buckets.set(client, bucket);
-    } else if (decision.allowed) {
-      this.#evict(bucket);
-      this.#buckets.set(client, bucket);
-    } // Else it would be full, or there is no place for it.
-    return decision;
-  }
-
-  #hasRoom(client) {
-    return this.#buckets.has(client) || this.#buckets.size < this.#maxClients;
+    if (decision.reason === 'table-full') {
+      this.#tableFull += 1;
+    } else {
+      if ((callTier ?? null) === null) this.#raises.delete(client);
+      const buckets = parts.map(({ limit, state, bucket }) => bucketOf(limit, state, bucket));
+      const now = toMicros(request.nowMs);
+      this.#table.putAll(client, buckets, { makesRoom: decision.allowed, now });
+    }
+    const isOwn = this.#assigned.has(client) ? 'assigned' : 'document';
+    const clientClass = (callTier ?? null) !== null ? 'call' : decision.tier ? isOwn : 'none';
+    const shadowed = this.#shadow?.judge(request, { decision, clientClass, reserves });
+    return { decision, limits: parts.map(({ limit }) => limit), shadowed };
   }
 
   /** The cost and the time of a request, checked. */
@@ -195,165 +440,202 @@ export class ModelLimiter {
     return now;
   }
 
+  #bucketFor(client, limit) {
+    return { limit, bucket: this.#table.get(client, limit) };
+  }
+
+  /** A bucket's state as it is now under a limit. */
+  #brought({ algorithm, state }, limit, now, raise, observe = this.#observe) {
+    return COUNTING[algorithm].broughtTo(state, limit, now, {
+      history: this.#history,
+      raise,
+      observe,
+    });
+  }
+
+  #earliest({ limit, bucket: { algorithm, state } }) {
+    return COUNTING[algorithm].earliest(state, limit, this.#history);
+  }
+
+  /** The earliest time at which all of some buckets may be judged; any, where there are none. */
+  #latest(pairs) {
+    return pairs.reduce((latest, pair) => {
+      const earliest = this.#earliest(pair);
+      return earliest > latest ? earliest : latest;
+    }, -Infinity);
+  }
+
+  #checkClock(pairs, now, nowMs) {
+    const latest = this.#latest(pairs);
+    if (latest > now) {
+      throw new ModelError({ kind: 'clock', nowMs, touchedMs: Number(latest) / 1000 });
+    }
+  }
+
   /** What the answer is and what is to be remembered, without remembering it. */
-  #judge({ nowMs, client, cost = 1, tier: callTier }, { charges }) {
-    const now = this.#read({ nowMs, cost });
-    const { limit, tier, fallback } = this.lookUp(client, callTier);
-    const held = this.#accrue(client, limit, now, nowMs);
+  #judge({ nowMs, client, cost: costNumber = 1, tier: callTier }, { charges }) {
+    const now = this.#read({ nowMs, cost: costNumber });
+    const cost = BigInt(costNumber);
+    const { limits, tier, fallback } = this.lookUp(client, callTier);
+    const pairs = limits.map((limit) => this.#bucketFor(client, limit));
+    this.#checkClock(
+      pairs.filter(({ bucket }) => bucket !== undefined),
+      now,
+      nowMs,
+    );
+    const raise = (callTier ?? null) === null ? this.#raises.get(client) : undefined;
+    const parts = pairs.map(({ limit, bucket }) => {
+      const counting = COUNTING[limit.algorithm];
+      const state = bucket ? this.#brought(bucket, limit, now, raise) : counting.fresh(limit, now);
+      const part = { limit, bucket, state, reason: 'ok', wait: 0n };
+      if (cost > limit.capacity.floor()) {
+        return { ...part, reason: 'cost-exceeds-capacity', wait: null };
+      }
+      if (cost <= counting.held(state, limit)) return part;
+      const wait = counting.wait(state, cost, limit, now);
+      return { ...part, reason: wait === null ? 'never-refills' : 'exhausted', wait };
+    });
 
-    const price = new Rational(cost);
-    let reason = 'ok';
-    if (price.isMore(limit.capacity)) reason = 'cost-exceeds-capacity';
-    else if (price.isMore(held)) reason = limit.rate.isZero() ? 'never-refills' : 'exhausted';
-    if (reason === 'ok' && this.#onFull === 'deny' && !this.#hasRoom(client)) reason = 'table-full';
-    const allowed = reason === 'ok';
-    const left = allowed && charges ? held.minus(price) : held;
+    const denying = parts.filter(({ reason }) => reason !== 'ok');
+    if (denying.length === 0) {
+      const isMissing = parts.filter(({ bucket }) => bucket === undefined);
+      const room = this.#table.room(client);
+      for (const part of isMissing.slice(room)) {
+        Object.assign(part, { reason: 'table-full', wait: null });
+        denying.push(part);
+      }
+    } else if (denying.length < parts.length) this.#observe('one denies, another would admit');
 
-    const until = (tokens) => {
-      const wait = tokens.minus(left).over(limit.rate).ceil();
-      const ms = waitMs(nowMs, wait);
-      if (ms !== Number(wait) / 1000) this.#observe('wait raised');
-      if (now + wait > 2n ** 53n) this.#observe('wait beyond the clock');
-      return ms;
-    };
-    let retryAfterMs = null;
-    if (allowed) retryAfterMs = 0;
-    else if (reason === 'exhausted') retryAfterMs = until(price);
-    let resetMs = null;
-    if (left.isEqual(limit.capacity)) resetMs = 0;
-    else if (!limit.rate.isZero()) resetMs = until(limit.capacity);
+    const allowed = denying.length === 0;
+    for (const part of parts) {
+      const counting = COUNTING[part.limit.algorithm];
+      if (allowed && charges) part.state = counting.charged(part.state, cost, now);
+      part.remaining = counting.held(part.state, part.limit);
+      part.reset = counting.reset(part.state, part.limit, now);
+    }
+    const binding = allowed ? this.#fullest(parts) : this.#longest(denying);
+    if (binding !== parts[0]) {
+      this.#observe(`another than the first binds: ${allowed ? 'admitted' : 'denied'}`);
+    }
+    if (parts.length > 1) this.#observe('several limits');
+    for (const { limit } of parts) this.#count(limit, parts.length);
 
-    const last = this.#buckets.get(client);
-    const judgedBy = fallback === null ? tier : null;
-    const several = last !== undefined && (last.several || last.judgedBy !== judgedBy);
+    const ms = (wait) => (wait === null ? null : this.#waitMs(nowMs, now, wait));
+    const answers = parts.map(({ limit, remaining, wait, reset }) => ({
+      name: limit.name,
+      limit: limit.configured,
+      remaining,
+      retryAfterMs: ms(wait),
+      resetMs: ms(reset),
+    }));
+    const { name, ...bound } = answers[parts.indexOf(binding)];
     return {
-      bucket: { tokens: left, touched: now, limit, judgedBy, several },
+      parts,
       decision: {
         kind: 'decision',
         allowed,
-        limit: limit.configured,
-        remaining: left.floor(),
-        retryAfterMs,
-        resetMs,
+        ...bound,
         tier,
-        limitName: 'main',
-        reason,
+        limitName: name,
+        reason: binding.reason,
         fallback,
+        limits: answers,
       },
     };
   }
 
-  /** The tokens that a client holds now under the limit now in force. */
-  #accrue(client, limit, now, nowMs) {
-    const bucket = this.#buckets.get(client);
-    if (!bucket) return limit.capacity;
-    if (now < bucket.touched) {
-      throw new ModelError({ kind: 'clock', nowMs, touchedMs: Number(bucket.touched) / 1000 });
+  /** Counts how a limit is set. */
+  #count({ algorithm, onRaise, accrual }, count) {
+    const settings = algorithm === 'token-bucket' ? ` ${onRaise} ${accrual}` : '';
+    this.#observe(`judged: ${count === 1 ? 'one' : 'several'} ${algorithm}${settings}`);
+  }
+
+  /** Of those that deny, the one with the longest wait; never is the longest. */
+  #longest(denying) {
+    const isLonger = (a, b) => b.wait !== null && (a.wait === null || a.wait > b.wait);
+    const longest = denying.reduce((found, part) => (isLonger(part, found) ? part : found));
+    if (denying.some((part) => part !== longest && part.wait === longest.wait)) {
+      this.#observe('binding tie: denied');
     }
-    const held = this.#move(bucket, limit);
-    if (held.isMore(limit.capacity)) this.#observe('clamped');
-    const gained = limit.rate.times(new Rational(now - bucket.touched));
-    return least(held.plus(gained), limit.capacity);
+    return longest;
   }
 
-  /** Makes room for a new bucket. */
-  #evict(newcomer) {
-    const now = newcomer.touched;
-    const all = [...this.#buckets].map(([client, bucket]) => ({
-      client,
-      bucket,
-      loss: this.#loss(client, bucket, now),
-    }));
-    const isBefore = (a, b) =>
-      a.loss < b.loss || (a.loss === b.loss && a.bucket.touched < b.bucket.touched);
-    const first = all.reduce((best, each) => (isBefore(each, best) ? each : best));
-    const said = this.#whoGoes(first.client);
-    // Of a sample it is the first to go: as many as that has are not before it.
-    const mayGo = (each) => {
-      const own = lossOf(newcomer.limit, newcomer.tokens, newcomer.limit);
-      const sample = each.loss > own ? WIDE_SAMPLE : SAMPLE;
-      const after = all.filter((other) => !isBefore(other, each)).length;
-      return after >= Math.min(sample, all.length);
+  /** Of all, the one that has the least left for its size. */
+  #fullest(parts) {
+    const share = ({ remaining, limit }) => Number(remaining) / limit.configured;
+    const fullest = parts.reduce((found, part) => (share(part) < share(found) ? part : found));
+    if (parts.some((part) => part !== fullest && share(part) === share(fullest))) {
+      this.#observe('binding tie: admitted');
+    }
+    return fullest;
+  }
+
+  #waitMs(nowMs, now, wait) {
+    if (wait === 0n) return 0;
+    const ms = waitMs(nowMs, wait);
+    if (ms !== Number(wait) / 1000) this.#observe('wait raised');
+    if (now + wait > 2n ** 53n) this.#observe('wait beyond the clock');
+    return ms;
+  }
+
+  /**
+   * What forgetting a bucket costs: how long until nobody can tell, by all limits that may judge it next (null where
+   * that never is), and the tokens that its client gets back by it at the most.
+   */
+  #lossOf(client, bucket, now, limits = this.#mayJudge(client, bucket)) {
+    const { limit: last, algorithm, state } = bucket;
+    const { earliest, reset, missing, missingWhole } = COUNTING[algorithm];
+    const waits = [];
+    const given = [];
+    for (const limit of limits) {
+      const first = earliest(state, limit, this.#history);
+      const at = now < first ? first : now;
+      const history = limit === last ? null : this.#history;
+      const brought = COUNTING[algorithm].broughtTo(state, limit, at, {
+        history,
+        observe: () => {},
+      });
+      waits.push(reset(brought, limit, at));
+      given.push(missing(brought));
+    }
+    const isEarly = now < earliest(state, last, null);
+    const own = isEarly
+      ? state
+      : COUNTING[algorithm].broughtTo(state, last, now, { history: null, observe: () => {} });
+    return {
+      wait: isEarly || waits.includes(null) ? null : waits.reduce((a, b) => (a > b ? a : b)),
+      lacking: missingWhole(own),
+      given: Math.max(...given),
     };
-    const found = all.find(({ client }) => client === said);
-    const { client, bucket, loss } = found !== undefined && mayGo(found) ? found : first;
-    if (loss >= NEVER_FULL) this.#observe('evicted: never full');
-    else if (loss === 0n) this.#observe('evicted: full');
-    else this.#observe('evicted: some day full');
-    if (client !== first.client) this.#observe('evicted: not the first of all');
-
-    // The client gets back the most by that limit of those that may judge it next under which it lacks the most.
-    const givenAway = this.#mayJudge(client, bucket).map((limit) => {
-      const missing = limit.capacity.minus(this.#heldUnder(limit, bucket, now));
-      return Number(missing.times(new Rational(limit.unit)).floor()) / Number(limit.unit);
-    });
-    this.#evictions += 1;
-    this.#evictedTokens += Math.max(...givenAway);
-    this.#buckets.delete(client);
-    this.evicted.push(client);
-    this.#observe('evicted');
-  }
-
-  /** What a bucket holds by the limit that last judged it. */
-  #heldBy({ tokens, touched, limit }, now) {
-    if (now < touched) return tokens;
-    return least(tokens.plus(limit.rate.times(new Rational(now - touched))), limit.capacity);
   }
 
   /**
    * The limits that may judge a bucket next: that which last judged it, what has become of that, and what judges the
    * client when no tier is named; where several tiers have judged it, any.
    */
-  #mayJudge(client, { limit, judgedBy, several }) {
-    const { defaultLimit, tiers } = this.#policies;
-    const limits = [
-      limit,
-      judgedBy === null ? defaultLimit : this.lookUp(client, judgedBy).limit,
-      this.lookUp(client, undefined).limit,
-    ];
-    if (several) limits.push(defaultLimit, ...[...tiers.values()].filter((each) => each !== null));
-    return limits;
-  }
-
-  /** What a bucket holds by a limit that may judge it next. */
-  #heldUnder(limit, { tokens, touched }, now) {
-    const scale = new Rational(limit.unit);
-    const moved = least(new Rational(tokens.times(scale).floor()).over(scale), limit.capacity);
-    if (now < touched) return moved;
-    return least(moved.plus(limit.rate.times(new Rational(now - touched))), limit.capacity);
-  }
-
-  /**
-   * What is lost by forgetting a bucket: microseconds until nobody can tell it from a new one, for it is full under all
-   * limits that may judge it next; and if it never will be, the whole tokens that it lacks.
-   */
-  #loss(client, bucket, now) {
-    const never = lossOf(bucket.limit, this.#heldBy(bucket, now), null);
-    if (now < bucket.touched) return never;
-    let longest = 0n;
-    for (const limit of this.#mayJudge(client, bucket)) {
-      const wait = lossOf(limit, this.#heldUnder(limit, bucket, now), limit);
-      if (wait >= NEVER_FULL) return never;
-      if (wait > longest) longest = wait;
-    }
-    return longest;
-  }
-
-  /** A balance is a whole number of 1/unit tokens; another limit may count in another unit, and rounds down to it. */
-  #move(bucket, limit) {
-    const scale = new Rational(limit.unit);
-    const moved = new Rational(bucket.tokens.times(scale).floor()).over(scale);
-    if (bucket.limit.unit !== limit.unit) this.#observe('moved');
-    if (!moved.isEqual(bucket.tokens)) this.#observe('moved and rounded');
-    if (limit.capacity.isMore(bucket.limit.capacity)) this.#observe('raised');
-    return moved;
+  #mayJudge(client, { limit, several, name, algorithm }) {
+    const { defaultLimits, tiers } = this.#policies;
+    const policies = [this.#limitsOf(limit.tier).limits, this.lookUp(client, undefined).limits];
+    if (several) policies.push(defaultLimits, ...[...tiers.values()].filter(Boolean));
+    const alike = (each) => each.name === name && each.algorithm === algorithm;
+    return [limit, ...policies.flat().filter(alike)];
   }
 }
 
-/** What is lost by forgetting a bucket of `limit` that holds so much and gains by the rate of `by`, if by any. */
-function lossOf(limit, held, by) {
-  const missing = limit.capacity.minus(held);
-  if (missing.isZero()) return by === null ? NEVER_FULL : 0n;
-  if (by === null || by.rate.isZero()) return NEVER_FULL + missing.floor();
-  return missing.over(by.rate).ceil();
+/** What is remembered of a client for a limit that has judged it, `before` that for another one maybe. */
+function bucketOf(limit, state, before) {
+  const { name, algorithm } = limit;
+  const several = before !== undefined && (before.several || before.limit.tier !== limit.tier);
+  return { name, algorithm, limit, state, several };
+}
+
+/** A state whose times are others. */
+function movedBy(state, micros) {
+  const moved = { ...state };
+  if ('touched' in state) moved.touched += micros;
+  if ('start' in state) moved.start += micros;
+  if ('entries' in state) {
+    moved.entries = state.entries.map(({ at, count }) => ({ at: at + micros, count }));
+  }
+  return moved;
 }

@@ -5,23 +5,57 @@
 import { Digits, jsonText } from './json.js';
 import { ModelLimiter } from './limiter.js';
 import { Random } from './random.js';
-import { brokenPolicy, changedQuota, policyOf, randomQuota, shuffled } from './random-policy.js';
+import {
+  ALGORITHMS,
+  brokenPolicy,
+  changedPlan,
+  LIMIT_NAMES,
+  policyOf,
+  randomPlan,
+  shuffled,
+} from './random-policy.js';
 import { MAX_MS, toMicros } from './time.js';
+import { probeTier } from './transcript.js';
 
 /**
  * @typedef {object} Operation
- * @property {'open' | 'policies' | 'setTier' | 'allow' | 'check' | 'peek' | 'allowMany' | 'stats'} kind `open` starts a
- *   new limiter
- * @property {string} [text] policy JSON
+ * @property {'open' | 'policies' | 'setTier' | 'allow' | 'check' | 'peek' | 'allowMany' | 'stats' | 'refund' | 'reserve'
+ *   | 'settle' | 'cancel' | 'shadow' | 'promote' | 'shadowStats' | 'restore'} kind `open` starts a new limiter, `restore`
+ *   goes on with one made of its snapshot
+ * @property {string | null} [text] policy JSON; of a shadow null ends it
+ * @property {unknown} [document] the same as json.js has it
  * @property {boolean} [strict]
  * @property {{ maxClients: number, onFull: 'evict' | 'deny' }} [table]
+ * @property {string[]} [probes] tiers by which to ask whether there is a bucket
  * @property {number} [nowMs]
  * @property {string} [client]
  * @property {string[]} [clients]
  * @property {boolean} [byHandle] asked of the client's handle, where there are handles
  * @property {number} [cost]
  * @property {string | null} [tier]
+ * @property {string} [onRaise] of setTier
+ * @property {number} [ttlMs] of a reservation
+ * @property {number} [reservation] its number: how many there were before it of this limiter
+ * @property {number} [actual] what it cost
+ * @property {number} [restoredMs] what the clock reads of a limiter that is restored
  */
+/**
+ * @typedef {object} Options
+ * @property {boolean} [isSmall] more clients than there is room for
+ * @property {Set<string>} [features] what may be used: for finding out what a difference depends on
+ */
+
+/** Everything that a limiter may be asked and told beyond the plain token bucket. */
+export const FEATURES = new Set([
+  'limits', // several, and onRaise
+  'windows',
+  'prorated',
+  'setTier', // with onRaise
+  'refund',
+  'reserve',
+  'shadow',
+  'restore',
+]);
 
 const TIERS = [
   'free',
@@ -70,14 +104,24 @@ class Scenario {
   #now = 0;
   #left = 0; // operations of this limiter still to make
   #names = { clients: [], tiers: [] };
-  #quotas = { default: null, tiers: new Map(), clients: new Map() }; // of the document in force
+  #plans = { default: null, tiers: new Map(), clients: new Map() }; // of the document in force
+  #candidate = null; // the same of the shadow's
   #planned = []; // operations that have to come next
+  #reservations = []; // those that may be settled
+  #reserved = 0; // how many there were
+  #table;
   #isSmall;
+  #features;
 
-  constructor(seed, observe, isSmall) {
+  constructor(seed, observe, { isSmall = false, features = FEATURES } = {}) {
     this.#random = new Random(seed);
     this.#observe = observe;
     this.#isSmall = isSmall;
+    this.#features = new Set(features);
+    if (isSmall) {
+      // A shadow has a table of its own, of which nobody tells who is evicted.
+      for (const feature of ['shadow', 'restore']) this.#features.delete(feature);
+    } else this.#features.add('many names');
   }
 
   /** @returns {{ operation: Operation, answer: object }} */
@@ -97,31 +141,139 @@ class Scenario {
   #invent() {
     if (this.#left === 0) return this.#open();
     this.#left -= 1;
-    const kind = this.#random.weighted([
-      [55, 'check'],
-      [22, 'allow'],
+    const random = this.#random;
+    const has = (feature, weight) => (this.#features.has(feature) ? weight : 0);
+    const kind = random.weighted([
+      [50, 'check'],
+      [20, 'allow'],
       [5, 'allowMany'],
       [10, 'peek'],
       [6, 'policies'],
       [6, 'setTier'],
       [1, 'stats'],
+      [has('refund', 5), 'refund'],
+      [has('reserve', 6), 'reserve'],
+      [this.#reservations.length > 0 ? 7 : 0, 'settle'],
+      [has('shadow', 0.8), 'shadow'],
+      [this.#model.hasShadow ? 0.5 : 0, 'promote'],
+      [has('shadow', 0.8), 'shadowStats'],
+      [has('restore', 0.4), 'restore'],
+      [has('prorated', 0.08), 'manyPolicies'],
     ]);
-    if (kind === 'stats') return { kind };
-    if (kind === 'policies') return { kind, ...this.#document() };
-    const client = this.#random.pick(this.#names.clients);
-    if (kind === 'setTier') return { kind, client, tier: this.#tierName() ?? null };
-    const tier = this.#random.chance(0.15) ? this.#tierName() : undefined;
+    const client = random.pick(this.#names.clients);
+    switch (kind) {
+      case 'stats':
+      case 'shadowStats':
+        return { kind };
+      case 'policies':
+        return { kind, nowMs: this.#reading(), ...this.#document() };
+      case 'setTier':
+        return this.#tierChange(client);
+      case 'settle':
+        return this.#settlement();
+      case 'shadow':
+        if (random.chance(0.2)) return { kind, document: null, text: null };
+        return { kind, ...this.#document() };
+      case 'promote':
+        return { kind, nowMs: this.#reading() };
+      case 'restore': {
+        const restoredMs = starts[random.pick(Object.keys(starts))](random);
+        return { kind, nowMs: this.#now, restoredMs };
+      }
+      case 'manyPolicies':
+        return this.#manyPolicies(client);
+      default:
+        return this.#request(kind, client);
+    }
+  }
+
+  #request(kind, client) {
+    const random = this.#random;
+    const tier = random.chance(0.15) ? this.#tierName() : undefined;
     const nowMs = this.#clock();
     const cost = this.#cost(client, tier, nowMs);
+    if (kind === 'refund') return { kind, nowMs, client, tier, cost };
+    if (kind === 'reserve') {
+      const ttlMs = random.pick([60_000, 60_000, 1, 1000, 0.001, 3_600_000]);
+      return { kind, nowMs, client, tier, cost, ttlMs };
+    }
     if (kind !== 'allowMany') {
-      const byHandle = this.#random.chance(0.25);
+      const byHandle = random.chance(0.25);
       if (byHandle) this.#observe('by handle');
       return { kind, nowMs, client, tier, cost, byHandle };
     }
     // Some of them more than once.
-    const count = this.#random.pick([0, 1, 2, 2, 3, 3, 5, 20]);
-    const clients = Array.from({ length: count }, () => this.#random.pick(this.#names.clients));
+    const count = random.pick([0, 1, 2, 2, 3, 3, 5, 20]);
+    const clients = Array.from({ length: count }, () => random.pick(this.#names.clients));
     return { kind, nowMs, clients, tier, cost };
+  }
+
+  #tierChange(client) {
+    const random = this.#random;
+    const operation = { kind: 'setTier', nowMs: this.#reading(), client };
+    const onRaise =
+      this.#features.has('setTier') && random.chance(0.5)
+        ? random.pick(['keep', 'fill', 'proportional', 'add'])
+        : undefined;
+    return { ...operation, tier: this.#tierName() ?? null, onRaise };
+  }
+
+  /** Ends a reservation, most often one that is still open. */
+  #settlement() {
+    const random = this.#random;
+    const index = random.whole(0, this.#reservations.length - 1);
+    const reservation = this.#reservations[index];
+    if (random.chance(0.8)) this.#reservations.splice(index, 1);
+    const { number, client, cost, at, ttlMs } = reservation;
+    const actual = random.weighted([
+      [4, () => Math.floor(random.fraction() * cost)],
+      [1, () => cost],
+      [2, () => cost + random.whole(1, 5)],
+      [2, () => Math.floor(cost * (1 + random.fraction()))],
+      [1, () => 0],
+      [0.2, () => 2 ** 53 - 1],
+    ])();
+    let nowMs = this.#reading();
+    // The last microsecond and the first that is too late, where doubles tell them apart.
+    const end = at + ttlMs;
+    const isExact = Math.abs(end) < 2 ** 41 && toMicros(end) === toMicros(at) + toMicros(ttlMs);
+    if (isExact && Number(toMicros(at)) / 1000 === at && end > this.#now && random.chance(0.3)) {
+      const isLate = random.chance(0.5);
+      this.#observe(isLate ? 'settled as it ends' : 'settled just before it ends');
+      nowMs = isLate ? end : (Math.round(end * 1000) - 1) / 1000;
+      this.#now = Math.max(this.#now, nowMs);
+    }
+    const operation = { nowMs, client, reservation: number };
+    if (random.chance(0.25)) return { kind: 'cancel', ...operation };
+    return { kind: 'settle', ...operation, actual: Math.min(actual, 2 ** 53 - 1) };
+  }
+
+  /** More policies than are remembered while a client is idle. */
+  #manyPolicies(client) {
+    const random = this.#random;
+    const change = () => {
+      this.#now = Math.min(this.#now + random.pick([0, 0.001, 1, 1, 250, 1000]), MAX_MS);
+      const limits = [
+        { name: 'main', algorithm: 'token-bucket', accrual: 'prorated', onRaise: 'keep' },
+      ];
+      limits[0].quota = {
+        capacity: String(random.whole(10, 60)),
+        refill: random.pick(['0.5', '1', '2', '3', '1000', '0']),
+      };
+      if (random.chance(0.2)) limits[0].onRaise = random.pick(['fill', 'add', 'proportional']);
+      const plans = { default: limits, tiers: new Map(), clients: new Map() };
+      const document = new Map([['default', policyOf(random, limits)]]);
+      if (this.#isSmall) document.set('tiers', this.#probePolicies());
+      return { kind: 'policies', nowMs: this.#now, document, plans, text: jsonText(document) };
+    };
+    const first = change();
+    const spent = { kind: 'check', nowMs: this.#now, client, cost: 5 };
+    this.#planned.push(spent);
+    const count = random.pick([3, 30, 63, 64, 65, 70]);
+    for (let i = 0; i < count; i += 1) this.#planned.push(change());
+    this.#planned.push({ kind: 'peek', nowMs: this.#now, client, cost: 1 });
+    this.#planned.push({ kind: 'check', nowMs: this.#now, client, cost: 1 });
+    return first;
   }
 
   #ask(operation) {
@@ -134,24 +286,46 @@ class Scenario {
 
   /** Takes note of an answer. */
   #follow(operation, answer) {
-    const { kind, client, tier } = operation;
-    if (answer.kind === 'refused') {
-      if (kind === 'open') this.#left = 0;
-    } else if (operation.quotas) this.#quotas = operation.quotas;
+    const { kind, client, tier, cost, nowMs, ttlMs } = operation;
+    if (kind === 'open' && answer.kind === 'refused') this.#left = 0;
+    if (kind === 'open' || kind === 'restore') {
+      this.#reservations = [];
+      this.#reserved = 0;
+    }
+    if (kind === 'shadow' && answer.kind === 'shadow') this.#candidate = operation.plans;
+    else if (answer.kind === 'report') {
+      if (kind === 'promote') this.#plans = this.#candidate;
+      else if (operation.plans) this.#plans = operation.plans;
+      else this.#now = operation.restoredMs;
+    }
 
-    if (!('cost' in operation) || kind === 'allowMany') return;
-    const { rateStep, capacityRounded } = this.#model.lookUp(client, tier).limit;
-    this.#observe(capacityRounded ? 'judged by a rounded capacity' : `judged by rate: ${rateStep}`);
+    if (cost === undefined || kind === 'allowMany') return;
+    for (const limit of this.#model.lookUp(client, tier).limits) {
+      if (limit.algorithm !== 'token-bucket') continue;
+      this.#observe(
+        limit.capacityRounded
+          ? 'judged by a rounded capacity'
+          : `judged by rate: ${limit.rateStep}`,
+      );
+    }
+    if (kind === 'reserve') {
+      const isKept = answer.allowed || (answer.kind === 'decision' && this.#random.chance(0.2));
+      if (isKept)
+        this.#reservations.push({ number: this.#reserved, client, cost, at: nowMs, ttlMs });
+      this.#reserved += 1;
+    }
     if (answer.reason === 'exhausted' && kind === 'check' && this.#random.chance(0.3)) {
-      this.#planToObey(operation, answer.retryAfterMs);
+      this.#planToObey(operation, answer);
     }
   }
 
   /** S9: who comes back when the answer said is admitted, and one microsecond earlier is not. */
-  #planToObey({ nowMs, client, tier, cost }, retryAfterMs) {
+  #planToObey({ nowMs, client, tier, cost }, { retryAfterMs, limits }) {
     const then = nowMs + retryAfterMs;
     if (toMicros(then) === null) return;
     if (this.#planned.length > 0 || then > this.#now + 1e11) return;
+    // By then there may be no room for a bucket that is not there yet.
+    if (this.#table?.onFull === 'deny' && limits.length > 1) return;
     const now = toMicros(nowMs);
     const isShort = Math.abs(nowMs) < 2 ** 41 && Math.abs(then) < 2 ** 41;
     const wholeMicros = isShort && Number(now) / 1000 === nowMs;
@@ -162,6 +336,11 @@ class Scenario {
     this.#planned.push({ kind: 'check', nowMs: then, client, tier, cost, expected: true });
     this.#now = Math.max(this.#now, then);
     this.#observe('obeyed');
+    if (limits.length > 1) this.#observe('obeyed: several limits');
+    const { algorithm } = this.#model
+      .lookUp(client, tier)
+      .limits.reduce((a, b, i) => (limits[i].retryAfterMs === retryAfterMs ? b : a));
+    this.#observe(`obeyed: ${algorithm}`);
   }
 
   #open() {
@@ -170,13 +349,12 @@ class Scenario {
     this.#now = starts[random.pick(Object.keys(starts))](random);
     let names = [...CLIENTS, ...LONE_CLIENTS];
     let count = random.whole(3, 10);
-    /** @type {Operation['table']} */
-    let table;
+    this.#table = undefined;
     if (this.#isSmall) {
       // Who has no bucket is told by asking at the earliest time there is: it must not be anybody's.
       this.#now = Math.max(this.#now, 1 - MAX_MS);
       const maxClients = random.pick([8, 8, 8, 9, 13, 14, 20, 40, 80]);
-      table = { maxClients, onFull: random.chance(0.8) ? 'evict' : 'deny' };
+      this.#table = { maxClients, onFull: random.chance(0.8) ? 'evict' : 'deny' };
       names = [...names, ...Array.from({ length: 200 }, (_, i) => `client ${i}`)];
       count = random.whole(maxClients + 1, 3 * maxClients);
     }
@@ -184,8 +362,14 @@ class Scenario {
       clients: shuffled(random, names).slice(0, count),
       tiers: shuffled(random, TIERS).slice(0, random.whole(1, 5)),
     };
-    this.#quotas = { default: randomQuota(random), tiers: new Map(), clients: new Map() };
-    return { kind: 'open', strict: random.chance(0.1), table, ...this.#document() };
+    this.#plans = { default: this.#randomPlan(), tiers: new Map(), clients: new Map() };
+    const table = this.#table;
+    const probes = this.#isSmall ? [...this.#probePolicies().keys()] : undefined;
+    return { kind: 'open', strict: random.chance(0.1), table, probes, ...this.#document() };
+  }
+
+  #randomPlan() {
+    return randomPlan(this.#random, this.#features);
   }
 
   #tierName() {
@@ -198,7 +382,8 @@ class Scenario {
 
   #cost(client, tier, nowMs) {
     const random = this.#random;
-    const capacity = Number(this.#model.lookUp(client, tier).limit.capacity.floor());
+    const { limits } = this.#model.lookUp(client, tier);
+    const capacity = Number(random.pick(limits).capacity.floor());
     const held = () => Number(this.#model.peek({ nowMs, client, tier }).remaining ?? 1n);
     const cost = random.weighted([
       [40, () => 1],
@@ -220,7 +405,15 @@ class Scenario {
     if (random.chance(0.005)) {
       return random.pick([NaN, Infinity, -Infinity, 1e300, MAX_MS + 0.01, -MAX_MS - 0.01]);
     }
-    if (random.chance(0.04)) return this.#now - random.fraction() * 10 ** random.whole(-3, 5);
+    return this.#reading();
+  }
+
+  /** The same, in range. */
+  #reading() {
+    const random = this.#random;
+    if (random.chance(0.04)) {
+      return Math.max(this.#now - random.fraction() * 10 ** random.whole(-3, 5), -MAX_MS);
+    }
     const step = random.weighted([
       [40, () => 0],
       [12, () => random.whole(1, 20) / 1000],
@@ -238,38 +431,62 @@ class Scenario {
   /** A policy document, most often a change of the one in force. */
   #document() {
     const random = this.#random;
-    const quotas = random.chance(0.15) ? this.#quotas : this.#changedQuotas();
+    const plans = random.chance(0.15) ? this.#plans : this.#changedPlans();
     const tiers = new Map();
-    for (const [name, quota] of quotas.tiers) {
+    for (const [name, plan] of plans.tiers) {
       const broken = random.chance(0.12);
-      tiers.set(name, broken ? brokenPolicy(random, quota) : policyOf(random, quota));
+      tiers.set(name, broken ? brokenPolicy(random, plan) : policyOf(random, plan));
     }
-    const members = [['default', policyOf(random, quotas.default)]];
+    if (this.#isSmall) for (const [name, probe] of this.#probePolicies()) tiers.set(name, probe);
+    const members = [['default', policyOf(random, plans.default)]];
     if (tiers.size > 0 || random.chance(0.5)) members.push(['tiers', tiers]);
-    if (quotas.clients.size > 0 || random.chance(0.5)) members.push(['clients', quotas.clients]);
+    if (plans.clients.size > 0 || random.chance(0.5)) members.push(['clients', plans.clients]);
     let document = new Map(shuffled(random, members));
-    if (random.chance(0.08)) document = this.#spoiled(document, quotas);
+    if (random.chance(0.08)) document = this.#spoiled(document, plans);
 
     const space = random.chance(0.7)
       ? undefined
       : () => random.pick(['', '', ' ', '\n', '\r\n', '\t']);
     const quote = random.chance(0.8) ? undefined : (text) => spelled(random, text);
-    return { document, quotas, text: jsonText(document, { space, quote }) };
+    return { document, plans, text: jsonText(document, { space, quote }) };
   }
 
-  #changedQuotas() {
+  /** Tiers of one limit each, by which to ask whether there is a bucket. */
+  #probePolicies() {
+    const names = this.#features.has('limits') ? LIMIT_NAMES : ['main'];
+    const algorithms = this.#features.has('windows') ? ALGORITHMS : ['token-bucket'];
+    const one = new Digits('1');
+    return new Map(
+      names.flatMap((name) =>
+        algorithms.map((algorithm) => {
+          const quota =
+            algorithm === 'token-bucket'
+              ? { capacity: one, refillPerSecond: one }
+              : { algorithm, limit: one, windowSeconds: one };
+          const members = Object.entries(quota);
+          const policy =
+            name === 'main'
+              ? new Map(members)
+              : new Map([['limits', [new Map([['name', name], ...members])]]]);
+          return [probeTier({ name, algorithm }), policy];
+        }),
+      ),
+    );
+  }
+
+  #changedPlans() {
     const random = this.#random;
-    const old = this.#quotas;
-    const changed = (quota) =>
+    const old = this.#plans;
+    const changed = (plan) =>
       random.weighted([
-        [5, () => quota],
-        [3, () => changedQuota(random, quota)],
-        [2, () => randomQuota(random)],
+        [5, () => plan],
+        [3, () => changedPlan(random, this.#features, plan)],
+        [2, () => this.#randomPlan()],
       ])();
     const tiers = new Map();
     for (const name of this.#names.tiers) {
       if (random.chance(0.15)) continue;
-      tiers.set(name, old.tiers.has(name) ? changed(old.tiers.get(name)) : randomQuota(random));
+      tiers.set(name, old.tiers.has(name) ? changed(old.tiers.get(name)) : this.#randomPlan());
     }
     const clients = new Map();
     for (const client of this.#names.clients) {
@@ -280,21 +497,22 @@ class Scenario {
   }
 
   /** A document that is to be refused whole. */
-  #spoiled(document, quotas) {
+  #spoiled(document, plans) {
     const random = this.#random;
     const spoiled = new Map(document);
+    const tooLarge = {
+      name: 'main',
+      algorithm: 'token-bucket',
+      quota: { capacity: random.pick(['1e309', '1.8e308']), refill: '1' },
+    };
     const faults = [
       () => spoiled.delete('default'),
-      () => spoiled.set('default', brokenPolicy(random, quotas.default)),
+      () => spoiled.set('default', brokenPolicy(random, plans.default)),
       () => spoiled.set(random.pick(['version', '__proto__', '']), 'x'),
       () => spoiled.set('tiers', random.pick([null, [], 'free', new Digits('1')])),
       () => spoiled.set('clients', random.pick([null, [], 'acme', true])),
       () => spoiled.set('clients', new Map([['alice', random.pick([null, new Digits('1'), []])]])),
-      () =>
-        spoiled.set(
-          'default',
-          policyOf(random, { capacity: random.pick(['1e309', '1.8e308']), refill: '1' }),
-        ),
+      () => spoiled.set('default', policyOf(random, [tooLarge])),
     ];
     if (random.chance(0.1)) return random.pick([null, [], 'free', new Digits('1')]);
     random.pick(faults)();
@@ -319,15 +537,21 @@ function spelled(random, text) {
  * @param {Operation} operation
  */
 export function ask(model, operation) {
-  const { kind, client, tier } = operation;
+  const { kind, client, tier, document, nowMs } = operation;
   switch (kind) {
     case 'open':
+      return model.setPolicies(document);
     case 'policies':
-      return model.setPolicies(operation.document);
+      return model.setPolicies(document, nowMs);
     case 'setTier':
-      return model.setTier(client, tier);
+      return model.setTier(client, tier, operation);
+    case 'shadow':
+      return model.setShadowPolicies(document);
+    case 'promote':
+      return model.promoteShadow(nowMs);
     case 'stats':
-      return model.stats();
+    case 'shadowStats':
+      return model[kind]();
     default:
       return model[kind](operation);
   }
@@ -341,6 +565,7 @@ export function count(answer, observe) {
     observe(`fallback: ${answer.fallback}`);
     if (answer.resetMs === null) observe('never full');
   }
+  if (answer.kind === 'settlement') observe(`settlement: ${answer.outcome}`);
   for (const { code } of [...(answer.rejected ?? []), ...(answer.warnings ?? [])]) {
     observe(`tier: ${code}`);
   }
@@ -357,13 +582,13 @@ export function counter() {
 /**
  * @param {number} seed
  * @param {number} length
- * @param {{ isSmall?: boolean }} [options] `isSmall`: more clients than there is room for
+ * @param {Options} [options]
  * @returns {{ operations: Operation[], answers: object[], coverage: Map<string, number> }} `coverage` counts the rules
  *   that were used
  */
-export function makeScenario(seed, length, { isSmall = false } = {}) {
+export function makeScenario(seed, length, options) {
   const { coverage, observe } = counter();
-  const scenario = new Scenario(seed, observe, isSmall);
+  const scenario = new Scenario(seed, observe, options);
   const operations = [];
   const answers = [];
   while (operations.length < length) {

@@ -30,23 +30,39 @@ const problems = (list) =>
 /** @param {import('./scenario.js').Operation} operation */
 export function operationLine(operation) {
   const { kind, nowMs, client, cost, tier } = operation;
+  const request = () => `${double(nowMs)} ${string(client)} ${cost} ${string(tier)}`;
   switch (kind) {
     case 'open': {
       const { maxClients = 0, onFull = 'evict' } = operation.table ?? {};
-      return `open ${flag(operation.strict)} ${maxClients} ${onFull} ${string(operation.text)}`;
+      const probes = (operation.probes ?? []).map((probe) => ' ' + string(probe)).join('');
+      return `open ${flag(operation.strict)} ${maxClients} ${onFull} ${string(operation.text)}${probes}`;
     }
     case 'policies':
-      return `policies ${string(operation.text)}`;
+      return `policies ${double(nowMs)} ${string(operation.text)}`;
     case 'setTier':
-      return `setTier ${string(client)} ${string(tier)}`;
-    case 'stats':
-      return 'stats';
+      return `setTier ${double(nowMs)} ${string(client)} ${string(tier)} ${operation.onRaise ?? 'keep'}`;
     case 'allowMany': {
       const clients = operation.clients.map((each) => ' ' + string(each)).join('');
       return `allow-many ${double(nowMs)} ${cost} ${string(tier)}${clients}`;
     }
+    case 'reserve':
+      return `reserve ${request()} ${double(operation.ttlMs)}`;
+    case 'settle':
+      return `settle ${double(nowMs)} ${operation.reservation} ${operation.actual}`;
+    case 'cancel':
+      return `cancel ${double(nowMs)} ${operation.reservation}`;
+    case 'shadow':
+      return `shadow ${string(operation.text)}`;
+    case 'promote':
+      return `promote ${double(nowMs)}`;
+    case 'shadowStats':
+      return 'shadow-stats';
+    case 'restore':
+      return `restore ${double(nowMs)} ${double(operation.restoredMs)}`;
+    case 'stats':
+      return kind;
     default:
-      return `${kind} ${double(nowMs)} ${string(client)} ${cost} ${string(tier)}`;
+      return `${kind} ${request()}`;
   }
 }
 
@@ -55,6 +71,8 @@ export function answerLine(answer) {
   switch (answer.kind) {
     case 'report':
       return `report ${answer.revision}${problems(answer.rejected)} |${problems(answer.warnings)}`;
+    case 'shadow':
+      return `shadow${problems(answer.rejected)} |${problems(answer.warnings)}`;
     case 'refused':
       return `refused${problems(answer.problems)}`;
     case 'allow':
@@ -69,52 +87,79 @@ export function answerLine(answer) {
       const table = `${evictions} ${double(evictedTokens)} ${tableFull}`;
       return `stats ${buckets} ${assignments} ${allowed} ${denied} ${revision} ${table}`;
     }
+    case 'settlement':
+      return `settlement ${answer.outcome} ${answer.returned} ${answer.debt}`;
+    case 'shadowStats':
+      return 'shadow-stats' + answer.rows.map(row).sort().join('');
     case 'decision':
       return [
         'decision',
         flag(answer.allowed),
-        double(answer.limit),
-        answer.remaining,
-        double(answer.retryAfterMs),
-        double(answer.resetMs),
+        numbers(answer),
         string(answer.tier),
-        answer.limitName,
+        string(answer.limitName),
         answer.reason,
         answer.fallback ?? '-',
+        ...answer.limits.map((limit) => `| ${string(limit.name)} ${numbers(limit)}`),
       ].join(' ');
     default:
       return answer.kind;
   }
 }
 
+/** What a decision says of all limits and of each. */
+function numbers({ limit, remaining, retryAfterMs, resetMs }) {
+  return `${double(limit)} ${remaining} ${double(retryAfterMs)} ${double(resetMs)}`;
+}
+
+function row({ tier, clientClass, bothAllow, bothDeny, onlyLiveAllows, onlyShadowAllows }) {
+  const counts = [bothAllow, bothDeny, onlyLiveAllows, onlyShadowAllows].join(' ');
+  return ` | ${string(tier)} ${clientClass} ${counts}`;
+}
+
 const evictedMark = ' evicted';
 
 /**
- * An answer and who was evicted meanwhile.
+ * An answer and which buckets were evicted meanwhile.
  * @param {string} line
- * @param {string[]} evicted in that order
+ * @param {string[]} evicted as `writtenKey` has them, in any order
  */
 export function withEvicted(line, evicted) {
   if (evicted.length === 0) return line;
-  return line + evictedMark + evicted.map((client) => ' ' + string(client)).join('');
+  return (
+    line +
+    evictedMark +
+    [...evicted]
+      .sort()
+      .map((key) => ' ' + key)
+      .join('')
+  );
 }
 
-/** Who was evicted, as the strings of the transcript (`written`). */
+/** Which buckets were evicted, as `writtenKey` has them. */
 export function evictedIn(line) {
   const at = line.indexOf(evictedMark);
   return at === -1 ? [] : line.slice(at + evictedMark.length + 1).split(' ');
 }
 
-/** A client as the transcript has it. */
-export const written = string;
+/** A bucket as the transcript has it. @param {import('./table.js').Key} key */
+export function writtenKey({ client, name, algorithm }) {
+  return `${string(client)}/${name}/${algorithm}`;
+}
+
+/** The tier by which to ask whether there is a bucket: its one limit is of that name and algorithm. */
+export function probeTier({ name, algorithm }) {
+  return `?${name}/${algorithm}`;
+}
 
 /** A line for people: doubles as numbers, strings as text. */
 export function readable(line) {
   const word = (text) => {
     if (/^d[0-9a-f]{16}$/.test(text)) return String(fromBits(text.slice(1)));
-    const [, code = '', hex] = /^([a-z-]+:)?s((?:[0-9a-f]{2})*)$/.exec(text) ?? [];
+    const [, code = '', hex, rest = ''] =
+      /^([a-z-]+:)?s((?:[0-9a-f]{2})*)(\/.*)?$/.exec(text) ?? [];
     if (hex === undefined) return text;
-    return code + JSON.stringify(Buffer.from(hex, 'hex').toString());
+    return code + JSON.stringify(Buffer.from(hex, 'hex').toString()) + rest;
   };
   return line.split(' ').map(word).join(' ');
 }

@@ -252,6 +252,8 @@ class TierLimiter {
   }
   /// The earliest time at which the client may be judged by the tier; an earlier one is a clock error.
   [[nodiscard]] std::int64_t earliest(const Fingerprint& client, TierChoice tier) const noexcept;
+  /// Whether a client's bucket of a limit is remembered, of whichever tier the limit is. Only of a seeded limiter.
+  [[nodiscard]] bool remembers(std::string_view client, std::string_view limit, Algorithm algorithm) const noexcept;
   /// What a judgement (admitted or denied) of this limiter means. `limits` stays empty: `describe_limit` tells of each.
   [[nodiscard]] Decision describe(const Judgement& judgement, std::uint64_t cost) const;
   /// How many limits judged.
