@@ -164,6 +164,11 @@ class TierLimiter {
                                                                        std::optional<std::int64_t> now = std::nullopt);
   /// 0 before the first document.
   [[nodiscard]] std::uint32_t revision() const noexcept { return revision_; }
+  /// The time of the change by which the document in force came. nullopt where no time counts.
+  [[nodiscard]] std::optional<std::int64_t> changed() const noexcept {
+    if (revisions_.empty() || revisions_.back().began == since_ever) return std::nullopt;
+    return revisions_.back().began;
+  }
   /// What of the document in force was refused and is judged by the default.
   [[nodiscard]] const std::vector<Error>& rejected() const noexcept { return rejected_; }
   /// What of the document in force is not exactly as written.
