@@ -230,7 +230,7 @@ Result<bool> TierLimiter::set_tier(std::string_view client, std::optional<std::s
   if (tier) id = acquire_tier(*tier);
   if (ready()) {
     const Fingerprint fingerprint = fingerprint_of(client);
-    const std::optional<TierId> before = directory_.assigned(fingerprint);
+    const std::optional<TierId> before = directory_.own(fingerprint);
     const std::optional<TierId> after = id ? id : directory_.in_document(fingerprint);
     if (before != after) {
       std::optional<Error> error = change_tier(fingerprint, judge_of(before.value_or(no_tier)),
@@ -256,7 +256,7 @@ std::optional<Error> TierLimiter::change_tier(const Fingerprint& client, Judge o
     if (stores) {
       // Who has no bucket has nothing to be raised.
       bool has_bucket = false;
-      for (const Kind& kind : kinds_) has_bucket |= kind.users != 0 && table_.find(client ^ kind.key) != nullptr;
+      for (const Kind& kind : kinds_) has_bucket |= kind.users != 0 && table_.seek(client ^ kind.key) != nullptr;
       if (!directory_.set_raise(client, has_bucket ? on_raise : OnRaise::keep)) {
         return failure(ErrorCode::out_of_memory, "memory for one more assignment cannot be had");
       }
@@ -271,7 +271,7 @@ std::optional<Error> TierLimiter::change_tier(const Fingerprint& client, Judge o
       if (stores) {
         bring_up(member, *now, raise);
         store_member(member, 0, *now);
-      } else if (auto error = untimely(now, earliest(table_.find(member.bucket), limit_of(member)))) {
+      } else if (auto error = untimely(now, earliest(table_.seek(member.bucket), limit_of(member)))) {
         return error;
       }
     }
@@ -316,7 +316,7 @@ TierId TierLimiter::acquire_tier(std::string_view name) {
 bool TierLimiter::remembers(std::string_view client, std::string_view limit, Algorithm algorithm) const noexcept {
   for (const Kind& kind : kinds_) {
     if (kind.users == 0 || kind.algorithm != algorithm || kind.name != limit) continue;
-    return table_.find(fingerprint_of(client) ^ kind.key) != nullptr;
+    return table_.seek(fingerprint_of(client) ^ kind.key) != nullptr;
   }
   return false;
 }

@@ -100,48 +100,37 @@ std::uint32_t TierLimiter::definition_of_kind(Judge judge, std::uint32_t kind) c
   return 0;
 }
 
-// Visits the limits by which a bucket may be judged next, each with the bucket's state at `now` under it: the one that
-// last judged it, the present one of the same tier, and that of the tier that its client has now when none is named.
-// Where several tiers have judged it, any may be named again. (Some come twice.)
-template <class Visit>
-void TierLimiter::each_possible(const Slot& slot, std::int64_t now, Visit visit) const noexcept {
+// What forgetting a bucket comes to, by the limits by which it may be judged next: the one that last judged it, the
+// present one of the same tier, and that of the tier that its client has now when none is named. Where several tiers
+// have judged it, any may be named again.
+TierLimiter::Loss TierLimiter::loss_of(const Slot& slot, std::int64_t now) const noexcept {
   const Definition& last = definitions_[slot.definition];
   const std::vector<Judge>& judges = revisions_.back().judges;
-  const Judge own[2] = {
+  const Judge own[] = {
       judge_of(last.tier),
-      judge_of(directory_.assigns() ? directory_.assigned(client_of(slot)).value_or(no_tier) : no_tier),
+      judge_of(directory_.own(client_of(slot)).value_or(no_tier)),
   };
-  // In one loop, so that `visit` is compiled once.
+  const std::int64_t seen = std::max(now, slot.state.touched);
+  Loss loss;
   const std::size_t count = 3 + (slot.several_tiers != 0 ? judges.size() : 0);
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint32_t definition =
         i == 0 ? slot.definition : definition_of_kind(i < 3 ? own[i - 1] : judges[i - 3], last.kind);
-    if (definition == 0 || (i != 0 && definition == slot.definition)) continue;
-    const BucketState state = seen_under(definition, slot, now);
-    visit(definitions_[definition].limit, state);
+    if (definition == 0) continue;
+    const Limit& limit = definitions_[definition].limit;
+    const BucketState state = seen_under(definition, slot, seen);
+    loss.wait = std::max(loss.wait, tierlimit::time_to_full(limit, state, seen));
+    loss.tokens = std::max(loss.tokens, missing(limit, state, seen));
   }
+  // A client that could fill its bucket under a small limit, be forgotten, and start full under a large one, would do so
+  // again and again: so it has to be full under all of them.
+  const bool too_many = slot.several_tiers != 0 && judges.size() > most_limits_compared;
+  if (now < slot.state.touched || too_many) loss.wait = never;
+  return loss;
 }
 
-// Microseconds until nobody can tell the client from one never seen: its bucket is full under every limit by which it
-// may be judged. Otherwise a client could fill its bucket under a small limit, be forgotten, and start full under a
-// large one, again and again.
 std::uint64_t TierLimiter::time_to_full(const Slot& slot, std::int64_t now) const noexcept {
-  if (now < slot.state.touched) return never;
-  if (slot.several_tiers != 0 && revisions_.back().judges.size() > most_limits_compared) return never;
-  std::uint64_t longest = 0;
-  each_possible(slot, now, [&](const Limit& limit, const BucketState& state) {
-    longest = std::max(longest, tierlimit::time_to_full(limit, state, now));
-  });
-  return longest;
-}
-
-// The most tokens that the client gets back when its bucket is forgotten.
-double TierLimiter::given_away(const Slot& slot, std::int64_t now) const noexcept {
-  double most = 0;
-  each_possible(slot, now, [&](const Limit& limit, const BucketState& state) {
-    most = std::max(most, missing(limit, state, std::max(now, slot.state.touched)));
-  });
-  return most;
+  return loss_of(slot, now).wait;
 }
 
 // ---- A full table -------------------------------------------------------------------------------------------------
@@ -227,7 +216,7 @@ void TierLimiter::make_room(const Candidate& candidate, std::int64_t now) noexce
     forget_full(slot, now);
   } else {
     ++stats_.evictions;
-    stats_.evicted_tokens += given_away(slot, now);
+    stats_.evicted_tokens += loss_of(slot, now).tokens;
     forget(slot);
   }
 }
@@ -236,7 +225,7 @@ void TierLimiter::make_room(const Candidate& candidate, std::int64_t now) noexce
 bool TierLimiter::room_in_log(const Fingerprint& bucket, const Limit& limit, const Fingerprint& client,
                               std::int64_t now, Candidate& candidate) noexcept {
   for (std::uint32_t attempts = wide_eviction_sample;; --attempts) {
-    BucketState& state = table_.find(bucket)->state;
+    BucketState& state = table_.seek(bucket)->state;
     WindowLog* const log = sliding_window::log_of(state);
     if (log != nullptr) log->drop(sliding_window::live(limit, log, now).expired);
     if (log != nullptr && !log->full(now)) return true;

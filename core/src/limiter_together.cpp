@@ -19,14 +19,10 @@ std::int64_t TierLimiter::earliest(const Slot* slot, const Limit& limit) const n
   return std::max(touched, revisions_.back().began);
 }
 
-std::int64_t TierLimiter::earliest(const Fingerprint& client, TierChoice tier) const noexcept {
-  const Judge judge = judge_of(looked_up(client, tier));
-  std::int64_t latest = -max_micros;
-  for (std::uint32_t i = 0; i < size_of(judge); ++i) {
-    const Definition& definition = definitions_[definition_in(judge, i)];
-    latest = std::max(latest, earliest(table_.find(client ^ kinds_[definition.kind].key), definition.limit));
-  }
-  return latest;
+std::int64_t TierLimiter::earliest(const Fingerprint& client, TierChoice tier) noexcept {
+  Judge judge = judge_of(tier);
+  if (tier.number == TierChoice::assigned) judge = judge_of(directory_.own(client).value_or(no_tier));
+  return find_members(client, judge);
 }
 
 // The members that `judge` is made of; returns the earliest time at which all of them may be judged.
@@ -39,7 +35,7 @@ std::int64_t TierLimiter::find_members(const Fingerprint& client, Judge judge) n
     member.definition = definition_in(judge, i);
     const Definition& definition = definitions_[member.definition];
     member.bucket = client ^ kinds_[definition.kind].key;
-    const Slot* const slot = table_.find(member.bucket);
+    const Slot* const slot = table_.seek(member.bucket);
     member.present = slot != nullptr;
     latest = std::max(latest, earliest(slot, definition.limit));
   }
@@ -52,7 +48,7 @@ const Limit& TierLimiter::limit_of(const Member& member) const noexcept {
 
 // The member's state at `now`.
 void TierLimiter::bring_up(Member& member, std::int64_t now, OnRaise raise) const noexcept {
-  const Slot* const slot = table_.find(member.bucket);
+  const Slot* const slot = table_.seek(member.bucket);
   const Limit& limit = limit_of(member);
   member.state =
       slot == nullptr ? unused_bucket(limit, now) : state_at(limit, state_under(*slot, member.definition, raise), now);
@@ -90,7 +86,7 @@ void TierLimiter::decide_together(Judgement& judgement, const Fingerprint& clien
     for (std::uint32_t i = 0; i < member_count_; ++i) {
       Member& member = members_[i];
       // What is denied takes nobody's place.
-      if (table_.find(member.bucket) == nullptr && !insert(member)) continue;
+      if (table_.seek(member.bucket) == nullptr && !insert(member)) continue;
       store_member(member, admitted ? cost : 0, now);
     }
   }
@@ -122,7 +118,7 @@ bool TierLimiter::make_members(Judgement& judgement, const Fingerprint& client, 
   }
   if (enough) return true;
   for (std::uint32_t i = 0; i < member_count_; ++i) {
-    Slot* const slot = members_[i].present ? nullptr : table_.find(members_[i].bucket);
+    Slot* const slot = members_[i].present ? nullptr : table_.seek(members_[i].bucket);
     if (slot != nullptr) forget(*slot);
   }
   return false;
@@ -133,13 +129,13 @@ bool TierLimiter::make(Judgement& judgement, Member& member, const Fingerprint& 
                        std::int64_t now) noexcept {
   const Limit& limit = limit_of(member);
   Candidate candidate{nullptr, never};
-  if (table_.find(member.bucket) == nullptr && !insert(member)) {
+  if (table_.seek(member.bucket) == nullptr && !insert(member)) {
     const BucketState charged = step_by(limit, member.state, now, cost).state;
     Slot* const slot = room_for(client, member.bucket, limit, charged, now, candidate);
     if (slot != nullptr) take_in(member, *slot);
   }
   const bool made =
-      table_.find(member.bucket) != nullptr &&
+      table_.seek(member.bucket) != nullptr &&
       (limit.algorithm != Algorithm::sliding_window || room_in_log(member.bucket, limit, client, now, candidate));
   if (!made) turn_away(judgement, member, candidate);
   return made;
@@ -169,7 +165,7 @@ bool TierLimiter::foresee_members(Judgement& judgement, const Fingerprint& clien
 // Writes a member's state into its slot, and charges it.
 void TierLimiter::store_member(Member& member, std::uint64_t charge, std::int64_t now) noexcept {
   const Limit& limit = limit_of(member);
-  Slot& slot = *table_.find(member.bucket);
+  Slot& slot = *table_.seek(member.bucket);
   if (slot.definition != member.definition) use(slot, member.definition);
   if (limit.algorithm == Algorithm::sliding_window) {
     // By its slot: the log may have become another to have room.
@@ -237,7 +233,7 @@ TierLimiter::Adjusted TierLimiter::adjust(const Fingerprint& client, TierChoice 
     adjusted.status = revision_ == 0 ? Judgement::Status::no_policies : Judgement::Status::not_seeded;
     return adjusted;
   }
-  adjusted.earliest = find_members(client, judge_of(looked_up(client, tier)));
+  adjusted.earliest = earliest(client, tier);
   if (now < adjusted.earliest) {
     adjusted.status = Judgement::Status::clock;
     return adjusted;
@@ -293,7 +289,7 @@ void TierLimiter::put_back_into(Member& member, std::int64_t tokens, std::int64_
     case Algorithm::sliding_window: break;
   }
   store_member(member, 0, now);
-  WindowLog* const log = log_of(*table_.find(member.bucket));
+  WindowLog* const log = log_of(*table_.seek(member.bucket));
   if (log == nullptr) return;
   // From where it was charged, as far as that is known; then the oldest first, so that what stays counts for longest.
   for (std::uint32_t i = 0; hold != nullptr && i < log->size(); ++i) {

@@ -18,7 +18,7 @@ std::optional<TierId> Assignments::set(std::string_view client, std::optional<Ti
 }
 
 std::optional<TierId> Assignments::set(const Fingerprint& fingerprint, std::optional<TierId> tier) {
-  Slot* place = placed_.find(fingerprint);
+  Slot* place = placed_.seek(fingerprint);
   std::optional<TierId> before;
   if (place != nullptr) before = tier_of(*place);
   if (!tier) {
@@ -99,8 +99,12 @@ void TierDirectory::assign(std::string_view client, std::optional<TierId> tier) 
   if (unused) release(*unused);
 }
 
+std::optional<TierId> TierDirectory::own(const Fingerprint& client) const noexcept {
+  return assigns() ? assigned(client) : std::nullopt;
+}
+
 bool TierDirectory::set_raise(const Fingerprint& client, OnRaise on_raise) noexcept {
-  Slot* slot = raises_.find(client);
+  Slot* slot = raises_.seek(client);
   if (on_raise == OnRaise::keep) {
     if (slot != nullptr) raises_.erase(*slot);
     return true;

@@ -40,6 +40,8 @@ class FingerprintTable {
 
   /// The client's slot, or null.
   [[nodiscard]] Slot* find(const Fingerprint& client) const noexcept;
+  /// The same as a call, for where it is not made with each decision: `find` is inline.
+  [[nodiscard]] Slot* seek(const Fingerprint& client) const noexcept;
   /// Whether `insert` stays within both bounds, with so many more in use.
   [[nodiscard]] bool has_room(const Fingerprint& client, std::uint32_t more = 0) const noexcept;
   /// A slot for a client that has none. Null where the table is at a bound or memory does not grow; nothing changed.
@@ -171,6 +173,11 @@ template <class Slot>
     if (slot.client == client && slot.used()) return &slot;
     if (!pair[0].used() || !pair[1].used()) return nullptr;
   }
+}
+
+template <class Slot>
+Slot* FingerprintTable<Slot>::seek(const Fingerprint& client) const noexcept {
+  return find(client);
 }
 
 template <class Slot>

@@ -256,7 +256,7 @@ class TierLimiter {
     return preview(fingerprint_of(client), tier, cost, now);
   }
   /// The earliest time at which the client may be judged by the tier; an earlier one is a clock error.
-  [[nodiscard]] std::int64_t earliest(const Fingerprint& client, TierChoice tier) const noexcept;
+  [[nodiscard]] std::int64_t earliest(const Fingerprint& client, TierChoice tier) noexcept;
   /// Whether a client's bucket of a limit is remembered, of whichever tier the limit is. Only of a seeded limiter.
   [[nodiscard]] bool remembers(std::string_view client, std::string_view limit, Algorithm algorithm) const noexcept;
   /// What a judgement (admitted or denied) of this limiter means. `limits` stays empty: `describe_limit` tells of each.
@@ -341,6 +341,10 @@ class TierLimiter {
   };
 
   // A bucket that may have to go, and what forgetting it comes to.
+  struct Loss {
+    std::uint64_t wait = 0;  // Microseconds until nobody can tell the client from one never seen, or `never`.
+    double tokens = 0;       // The most that the client gets back.
+  };
   struct Candidate {
     Slot* slot;
     std::uint64_t loss;
@@ -440,9 +444,7 @@ class TierLimiter {
   void forget(Slot& slot) noexcept;
   void forget_full(Slot& slot, std::int64_t now) noexcept;
   void use(Slot& slot, std::uint32_t definition) noexcept;
-  template <class Visit>
-  void each_possible(const Slot& slot, std::int64_t now, Visit visit) const noexcept;
-  [[nodiscard]] double given_away(const Slot& slot, std::int64_t now) const noexcept;
+  [[nodiscard]] Loss loss_of(const Slot& slot, std::int64_t now) const noexcept;
   [[nodiscard]] std::uint64_t time_to_full(const Slot& slot, std::int64_t now) const noexcept;
   void sweep(std::int64_t now) noexcept;
   void count_log(const WindowLog* before, const WindowLog* after) noexcept;

@@ -45,6 +45,7 @@ class Assignments {
     const Slot* const place = placed_.find(client);
     return place == nullptr ? std::nullopt : std::optional{tier_of(*place)};
   }
+  [[nodiscard]] bool has(const Fingerprint& client) const noexcept { return placed_.seek(client) != nullptr; }
   [[nodiscard]] std::uint32_t size() const;
   /// More bytes than it takes to set so many more.
   [[nodiscard]] std::size_t room_to_add(std::size_t count) const noexcept {
@@ -126,17 +127,19 @@ class TierDirectory {
     const std::optional<TierId> tier = assigned_.find(client);
     return tier ? tier : document_.find(client);
   }
+  /// The same as a call, for where it is not made with each decision.
+  [[nodiscard]] std::optional<TierId> own(const Fingerprint& client) const noexcept;
   /// The tier that the document puts the client into.
   [[nodiscard]] std::optional<TierId> in_document(const Fingerprint& client) const noexcept {
     return document_.find(client);
   }
   /// Whether that is not what counts, because of an assignment made while running.
-  [[nodiscard]] bool overridden(const Fingerprint& client) const noexcept { return assigned_.find(client).has_value(); }
+  [[nodiscard]] bool overridden(const Fingerprint& client) const noexcept { return assigned_.has(client); }
 
   /// What the client's next decision by its own tier does to balances whose capacity has grown; `keep`: nothing out of
   /// the ordinary.
   [[nodiscard]] OnRaise raise(const Fingerprint& client) const noexcept {
-    const Slot* const slot = raises_.size() == 0 ? nullptr : raises_.find(client);
+    const Slot* const slot = raises_.size() == 0 ? nullptr : raises_.seek(client);
     return slot == nullptr ? OnRaise::keep : static_cast<OnRaise>(slot->state.balance);
   }
   /// Notes that down; `keep` takes it back. False where there is no memory.
