@@ -65,17 +65,17 @@ enum Member : std::size_t {
   refill,
   limit,
   window_seconds,
-  algorithm,
+  algorithm,  // this and the next have `choices`, in their order
   on_raise,
   accrual,
+  on_store_error,
   limit_name,
   limits,
-  on_store_error,
   member_count
 };
-constexpr std::string_view member_names[member_count] = {"capacity",      "refillPerSecond", "refill",      "limit",
-                                                         "windowSeconds", "algorithm",       "onRaise",     "accrual",
-                                                         "name",          "limits",          "onStoreError"};
+constexpr std::string_view member_names[member_count] = {
+    "capacity", "refillPerSecond", "refill",       "limit", "windowSeconds", "algorithm",
+    "onRaise",  "accrual",         "onStoreError", "name",  "limits"};
 
 // Members as a set.
 constexpr std::uint32_t set_of(std::initializer_list<Member> members) noexcept {
@@ -88,29 +88,27 @@ constexpr bool contains(std::uint32_t set, std::size_t member) noexcept { return
 constexpr std::uint32_t numbers = set_of({capacity, refill_per_second, refill, limit, window_seconds});
 constexpr std::uint32_t only_of_buckets = set_of({capacity, refill_per_second, refill, on_raise, accrual});
 constexpr std::uint32_t only_of_windows = set_of({limit, window_seconds});
-// Of what is written into a policy itself, and into the limits that it lists.
+// What means nothing in a policy itself, and in the limits that it lists.
 constexpr std::uint32_t not_of_policies = set_of({limit_name});
 constexpr std::uint32_t not_of_listed = set_of({limits, on_store_error});
 
 // A member that names one of several ways to behave, in the order of their enumerators.
 struct Choice {
-  Member member;
   std::size_t count;
   std::string_view names[4];
   std::string_view rule;
 };
 constexpr Choice choices[] = {
-    {algorithm,
-     3,
+    {3,
      {"token-bucket", "sliding-window", "fixed-window"},
      "@ is %; it must be token-bucket, sliding-window or fixed-window"},
-    {on_raise, 4, {"keep", "fill", "proportional", "add"}, "@ is %; it must be keep, fill, proportional or add"},
-    {accrual, 2, {"at-next", "prorated"}, "@ is %; it must be at-next or prorated"},
-    {on_store_error, 3, {"deny", "allow", "local"}, "@ is %; it must be deny, allow or local"},
+    {4, {"keep", "fill", "proportional", "add"}, "@ is %; it must be keep, fill, proportional or add"},
+    {2, {"at-next", "prorated"}, "@ is %; it must be at-next or prorated"},
+    {3, {"deny", "allow", "local"}, "@ is %; it must be deny, allow or local"},
 };
+constexpr const Choice& choice_of(std::size_t member) noexcept { return choices[member - algorithm]; }
 
-// The numbers of a limit, as those who make one of them take them. What is the capacity of a bucket is a window's
-// limit.
+// The numbers of which a limit is made. The limit of a window takes the place of a capacity.
 enum Part : std::size_t { part_capacity, part_tokens, part_seconds, part_count };
 constexpr std::string_view window_seconds_rule =
     "@ is %; it must be whole microseconds, more than 0 and at most 500000000 seconds";
@@ -145,14 +143,14 @@ class PolicyReader : public Reader {
 
  private:
   [[nodiscard]] std::size_t member_of(std::uint32_t name) const noexcept;
-  [[nodiscard]] std::size_t chosen(const Choice& choice) const noexcept;
+  [[nodiscard]] std::size_t chosen(std::size_t member) const noexcept;
   [[nodiscard]] std::optional<Algorithm> counting() const noexcept;
   [[nodiscard]] std::size_t count_listed() const noexcept;
   [[nodiscard]] bool has_window() const noexcept;
 
   void read_members();
   void read_member(std::uint32_t name);
-  void read_choice(const Choice& choice, const Path& place, std::uint32_t value);
+  void read_choice(std::size_t member, const Path& place, std::uint32_t value);
   void read_limits(const Path& place, std::uint32_t array);
   void read_limit(std::vector<NamedLimit>& all, std::size_t index);
   void read_name(const Path& place, std::uint32_t value);
@@ -210,17 +208,18 @@ std::size_t PolicyReader::member_of(std::uint32_t name) const noexcept {
 }
 
 // What the limit has, or else the policy, or else the first; the count of what there is when it is none of that.
-std::size_t PolicyReader::chosen(const Choice& choice) const noexcept {
-  const std::uint32_t name = found_[choice.member];
-  if (name == 0) return policy_ == nullptr ? 0 : policy_->chosen(choice);
+std::size_t PolicyReader::chosen(std::size_t member) const noexcept {
+  const std::uint32_t name = found_[member];
+  if (name == 0) return policy_ == nullptr ? 0 : policy_->chosen(member);
   const json::Node& value = document_[name + 1];
+  const Choice& choice = choice_of(member);
   return value.kind == Kind::string ? index_of(value.text, choice.names, choice.count) : choice.count;
 }
 
 // Nothing when the algorithm is none that is known: then nothing is missed or out of place.
 std::optional<Algorithm> PolicyReader::counting() const noexcept {
-  const std::size_t index = chosen(choices[0]);
-  if (index == choices[0].count) return std::nullopt;
+  const std::size_t index = chosen(algorithm);
+  if (index == choice_of(algorithm).count) return std::nullopt;
   return static_cast<Algorithm>(index);
 }
 
@@ -289,17 +288,16 @@ void PolicyReader::read_member(std::uint32_t name) {
                                "refill, or limit and windowSeconds",
           name);
       break;
-    default:
-      read_choice(*std::find_if(choices, std::end(choices), [=](const Choice& each) { return each.member == member; }),
-                  place, value);
+    default: read_choice(member, place, value); break;
   }
 }
 
-void PolicyReader::read_choice(const Choice& choice, const Path& place, std::uint32_t value) {
+void PolicyReader::read_choice(std::size_t member, const Path& place, std::uint32_t value) {
   if (!expect(errors_, Kind::string, &place, value, "@ is %; it must be a string")) return;
-  if (chosen(choice) == choice.count) {
+  const Choice& choice = choice_of(member);
+  if (chosen(member) == choice.count) {
     add(errors_, ErrorCode::invalid_value, &place, value, choice.rule, value);
-  } else if (choice.member == on_store_error) {
+  } else if (member == on_store_error) {
     add(errors_, ErrorCode::unsupported, &place, value, "@ is %, which this version does not support", value);
   }
 }
@@ -408,8 +406,8 @@ bool PolicyReader::conflicts(Member member, Member other, const Path& place) {
 
 void PolicyReader::make_limit(Algorithm by, Limit& made) {
   const LimitFault fault = numbers_.make(by, made);
-  made.on_raise = static_cast<OnRaise>(chosen(choices[1]));
-  made.accrual = static_cast<Accrual>(chosen(choices[2]));
+  made.on_raise = static_cast<OnRaise>(chosen(on_raise));
+  made.accrual = static_cast<Accrual>(chosen(accrual));
   const bool per_second = found_[refill_per_second] != 0;
   const std::uint32_t capacity_node = number_nodes_[part_capacity];
   const std::uint32_t tokens = number_nodes_[part_tokens];

@@ -15,7 +15,6 @@
 #include <sys/resource.h>
 #endif
 
-using tierlimit::Accrual;
 using tierlimit::Algorithm;
 using tierlimit::ClientTier;
 using tierlimit::Decimal;
@@ -23,7 +22,6 @@ using tierlimit::Error;
 using tierlimit::ErrorCode;
 using tierlimit::Limit;
 using tierlimit::NamedLimit;
-using tierlimit::OnRaise;
 using tierlimit::Policy;
 using tierlimit::PolicySet;
 using tierlimit::Result;
@@ -407,8 +405,11 @@ TEST_CASE("Every prefix of a document is refused with a place in it", "[policy_s
 }
 
 TEST_CASE("Every change of one byte gives a result or errors", "[policy_set]") {
-  const std::string text = R"({"default":{"capacity":5,"refillPerSecond":1},"tiers":{"\u0061":{"capacity":1.5,)"
-                           R"("refill":{"tokens":7,"seconds":60}}},"clients":{"x":"a"}})";
+  const std::string text =
+      R"({"default":{"capacity":5,"refillPerSecond":1},"tiers":{"\u0061":{"capacity":1.5,)"
+      R"("refill":{"tokens":7,"seconds":60}},"b":{"onRaise":"add","limits":[{"name":"a","capacity":2,)"
+      R"("refillPerSecond":1},{"name":"b","algorithm":"token-bucket","capacity":1,"refillPerSecond":3}]},)"
+      R"("c":{"algorithm":"fixed-window","limit":9,"windowSeconds":1.5}},"clients":{"x":"a"}})";
   std::size_t results = 0;
   for (std::size_t at = 0; at < text.size(); ++at) {
     for (int byte = 0; byte < 256; ++byte) {
