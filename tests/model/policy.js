@@ -117,7 +117,7 @@ function judgePolicy(value, path, problem) {
   } else {
     const members = new Map([...value].filter(([name]) => name !== 'onStoreError'));
     if (value.has('onStoreError')) judgeOnStoreError(value.get('onStoreError'), reportAt(''));
-    limits = [judgeLimit(members, new Map(), at(''))];
+    limits = [judgeLimit(members, new Map(), at(''), isValid)];
     if (limits[0]) limits[0].name = 'main';
   }
   return isValid ? { limits, warnings } : { limits: null, warnings: [] };
