@@ -27,9 +27,13 @@ export async function compare(implementation, seed, length, options = {}) {
     throw new Error(`${implementation.name} answered ${actual.length} of ${length} operations`);
   }
   const { answers, coverage } = options.isSmall ? told(operations, actual) : scenario;
-  const expected = answers.map(({ evicted = [], ...answer }) =>
-    withEvicted(implementation.expectedLine(answer), evicted.map(writtenKey)),
-  );
+  const expected = answers.map(({ evicted = [], ...answer }) => {
+    const turns = [...new Set(evicted.map(({ turn }) => turn))];
+    const groups = turns.map((one) =>
+      evicted.filter(({ turn }) => turn === one).map((key) => writtenKey(key)),
+    );
+    return withEvicted(implementation.expectedLine(answer), groups);
+  });
   const differences = [];
   for (let index = 0; index < length; index += 1) {
     if (actual[index] !== expected[index]) differences.push(index);
@@ -83,9 +87,10 @@ function told(operations, actual) {
   let reset = new Set(); // who was forgotten so far
   let left; // of those that the implementation has named, who are still to go
   const whoGoes = (first, mayGo) => {
-    // In which order several went is not told.
-    const found = left.findIndex((text) => mayGo(keyOf(text)));
-    return found === -1 ? first : keyOf(left.splice(found, 1)[0]);
+    while (left.length > 0 && left[0].length === 0) left.shift();
+    // In which order those went that one decision evicted is not told.
+    const found = left[0]?.findIndex((text) => mayGo(keyOf(text))) ?? -1;
+    return found === -1 ? first : keyOf(left[0].splice(found, 1)[0]);
   };
   const answers = operations.map((operation, index) => {
     const { kind, strict, table, tier } = operation;
@@ -133,7 +138,10 @@ function history(operations, last) {
   for (let index = last; index >= 0; index -= 1) {
     const { kind, client: one, clients: others = [one] } = operations[index];
     const isDocument = ['open', 'policies', 'promote', 'restore', 'shadow'].includes(kind);
-    if (isDocument && (index === last || documents < 4 || kind === 'open')) {
+    if (
+      isDocument &&
+      (index === last || (documents < 4 && client !== undefined) || kind === 'open')
+    ) {
       documents += 1;
       found.push(index);
     } else if (

@@ -80,7 +80,7 @@ export class ModelLimiter {
     this.#table = new Table({ ...bounds, observe, loss: this.#lossOf.bind(this) });
   }
 
-  /** Who was evicted, in that order. @type {import('./table.js').Key[]} */
+  /** Who was evicted, in that order. @type {import('./table.js').Evicted[]} */
   get evicted() {
     return this.#table.evicted;
   }
@@ -103,7 +103,7 @@ export class ModelLimiter {
       const before = this.#history ?? new History([{ since: null, policies: old }]);
       const { latestChange } = before;
       if (latestChange !== null && since < latestChange) {
-        throw new ModelError({ kind: 'clock-change' });
+        throw new ModelError({ kind: 'clock-error' });
       }
       history = before.with(since, policies);
       if (before.revisions.length === history.revisions.length) this.#observe('history is full');
@@ -156,7 +156,7 @@ export class ModelLimiter {
       .filter((limit) => limit !== undefined)
       .map((limit) => this.#bucketFor(client, limit))
       .filter(({ bucket }) => bucket !== undefined);
-    if (this.#latest(looks) > now) throw new ModelError({ kind: 'clock-change' });
+    if (this.#latest(looks) > now) throw new ModelError({ kind: 'clock-error' });
     for (const { limit, bucket } of looks) {
       this.#observe('setTier looked at a bucket');
       const state = this.#brought(bucket, limit, now, this.#raises.get(client));
@@ -282,7 +282,12 @@ export class ModelLimiter {
     return this.#answer(() => {
       const now = toMicros(nowMs);
       if (now >= reservation.until) return answered('expired');
-      const settlement = this.#settle(reservation, BigInt(actual), now, nowMs);
+      let settlement;
+      try {
+        settlement = this.#settle(reservation, BigInt(actual), now, nowMs);
+      } catch (error) {
+        throw error instanceof ModelError ? new ModelError({ kind: 'clock-error' }) : error;
+      }
       reservation.state = outcome;
       if (shadow !== null && shadow === this.#shadow) shadow.settle(shadowed, actual, nowMs);
       return answered(outcome, settlement);
@@ -291,11 +296,13 @@ export class ModelLimiter {
 
   #settle({ client, tier, cost, at, charged }, actual, now, nowMs) {
     const estimate = BigInt(cost);
-    const limits = this.lookUp(client, tier).limits.filter(({ name, algorithm }) =>
+    const present = this.lookUp(client, tier).limits;
+    const limits = present.filter(({ name, algorithm }) =>
       charged.some((each) => each.name === name && each.algorithm === algorithm),
     );
     if (limits.length < charged.length) this.#observe('settled: a limit is gone');
     if (actual === estimate) return {};
+    this.#existing(client, present, now, nowMs); // they may be judged, whether or not they were charged
     if (actual < estimate) {
       this.#giveBack(client, limits, estimate - actual, now, nowMs, at);
       return { returned: estimate - actual };
@@ -402,6 +409,11 @@ export class ModelLimiter {
     return limits === null ? byDefault('invalid-tier-policy') : { limits, tier, fallback: null };
   }
 
+  /** Whether the document in force has a tier. */
+  hasTier(tier) {
+    return this.#policies.tiers.has(tier);
+  }
+
   #answer(decide) {
     try {
       return decide();
@@ -425,8 +437,9 @@ export class ModelLimiter {
       this.#table.putAll(client, buckets, { makesRoom: decision.allowed, now });
     }
     const isOwn = this.#assigned.has(client) ? 'assigned' : 'document';
-    const clientClass = (callTier ?? null) !== null ? 'call' : decision.tier ? isOwn : 'none';
-    const shadowed = this.#shadow?.judge(request, { decision, clientClass, reserves });
+    const clientClass =
+      (callTier ?? null) !== null ? 'call' : decision.tier !== null ? isOwn : 'none';
+    const shadowed = this.#shadow?.judge(request, { live: decision, clientClass, reserves });
     return { decision, limits: parts.map(({ limit }) => limit), shadowed };
   }
 
@@ -500,9 +513,11 @@ export class ModelLimiter {
     if (denying.length === 0) {
       const isMissing = parts.filter(({ bucket }) => bucket === undefined);
       const room = this.#table.room(client);
-      for (const part of isMissing.slice(room)) {
-        Object.assign(part, { reason: 'table-full', wait: null });
-        denying.push(part);
+      // The first without room binds; the others would admit by themselves.
+      const [first] = isMissing.slice(room);
+      if (first) {
+        Object.assign(first, { reason: 'table-full', wait: null });
+        denying.push(first);
       }
     } else if (denying.length < parts.length) this.#observe('one denies, another would admit');
 

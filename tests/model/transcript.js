@@ -122,24 +122,19 @@ const evictedMark = ' evicted';
 /**
  * An answer and which buckets were evicted meanwhile.
  * @param {string} line
- * @param {string[]} evicted as `writtenKey` has them, in any order
+ * @param {string[][]} evicted as `writtenKey` has them: for each decision that evicted any, those, in any order
  */
 export function withEvicted(line, evicted) {
   if (evicted.length === 0) return line;
-  return (
-    line +
-    evictedMark +
-    [...evicted]
-      .sort()
-      .map((key) => ' ' + key)
-      .join('')
-  );
+  return line + evictedMark + evicted.map((keys) => ' ' + [...keys].sort().join(' ')).join(' ;');
 }
 
-/** Which buckets were evicted, as `writtenKey` has them. */
+/** Which buckets were evicted, as `withEvicted` was given them. */
 export function evictedIn(line) {
   const at = line.indexOf(evictedMark);
-  return at === -1 ? [] : line.slice(at + evictedMark.length + 1).split(' ');
+  if (at === -1) return [];
+  const groups = line.slice(at + evictedMark.length + 1).split(' ; ');
+  return groups.map((keys) => keys.split(' '));
 }
 
 /** A bucket as the transcript has it. @param {import('./table.js').Key} key */
