@@ -2,20 +2,32 @@
 // Performs recorded operations on limiters, one a line from standard input, and prints one answer a line, so that the
 // model in tests/model/ can be compared with the native library. tests/model/transcript.js writes and reads the lines:
 //
-//   open <strict> <maxClients> <onFull> <policies>              -> report … | refused …
-//                                   a new limiter; 0 is the default bound
-//   policies <policies>                                         -> report … | refused …
-//   setTier <client> <tier>                                     -> done
+//   open <strict> <maxClients> <onFull> <policies> <tier> …     -> report … | refused …
+//                                   a new limiter; 0 is the default bound. By each of the tiers it can be told whether
+//                                   a client has one certain bucket; its name is ?<limit>/<algorithm>
+//   policies <now> <policies>                                   -> report … | refused … | clock-error
+//   setTier <now> <client> <tier> <onRaise>                     -> done | clock-error
 //   check <now> <client> <cost> <tier>, peek …                  -> decision … | clock … | invalid-time | invalid-cost
 //   allow <now> <client> <cost> <tier>                          -> allow … | clock … | invalid-time | invalid-cost
 //   allow-many <now> <cost> <tier> <client> …                   -> allow-many … | clock … | invalid-time | invalid-cost
+//   refund <now> <client> <cost> <tier>                         -> done | clock … | invalid-time | invalid-cost
+//   reserve <now> <client> <cost> <tier> <ttl>                  -> decision … | clock … | invalid-time | invalid-cost
+//   settle <now> <reservation> <actual>, cancel <now> <reservation>
+//                                                               -> settlement <outcome> <returned> <debt> | clock-error
+//                                   reservations are numbered from 0, those that failed too
+//   shadow <policies>                                           -> shadow … | refused … | done
+//   promote <now>                                               -> report … | clock-error
+//   shadow-stats                                                -> shadow-stats …
 //   stats                                                       -> stats …
 //
-// Where a bound is given, an answer ends with “ evicted” and the clients who were, if any were.
+// A decision is `decision <allowed> <limit> <remaining> <retry> <reset> <tier> <limit name> <reason> <fallback>` and
+// for each limit ` | <name> <limit> <remaining> <retry> <reset>`. Where a bound is given, an answer ends with “
+// evicted” and the buckets that were, each as <client>/<limit>/<algorithm>, if any were.
 //
 // A double is a d and the 16 hexadecimal digits of its bits, a string is an s and its bytes in hexadecimal; - stands
 // for a double or string that is not there.
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <charconv>
 #include <cstdint>
@@ -101,33 +113,34 @@ std::string write(const std::vector<Error>& errors) {
 /// One limiter and what the lines ask of it.
 class Replay {
  public:
-  Replay(const tierlimit::LimiterOptions& options, bool watches) : limiter_(options), watches_(watches) {
+  Replay(const tierlimit::LimiterOptions& options, std::vector<std::string> probes)
+      : limiter_(options), probes_(std::move(probes)) {
     limiter_.seed({1, 2});
   }
 
-  std::string set_policies(const std::string& text) {
-    const auto revision = limiter_.set_policies(text);
-    if (!revision) return "refused" + write(revision.error());
-    return "report " + std::to_string(revision.value()) + write(limiter_.rejected()) + " |" +
-           write(limiter_.warnings());
+  std::string set_policies(const std::string& text, std::optional<std::int64_t> now = std::nullopt) {
+    const auto revision = limiter_.set_policies(text, now);
+    if (!revision) return refused(revision.error());
+    return "report " + std::to_string(revision.value()) + report(limiter_);
   }
 
-  std::string set_tier(const std::string& client, const std::optional<std::string>& tier) {
-    const auto done = limiter_.set_tier(client, tier);
-    return done ? "done" : std::string(to_string(done.error().code));
+  std::string set_tier(double now_ms, const std::string& client, const std::optional<std::string>& tier,
+                       tierlimit::OnRaise on_raise) {
+    const auto done = limiter_.set_tier(client, tier, on_raise, tierlimit::to_micros(now_ms));
+    if (done) return "done";
+    return done.error().code == ErrorCode::clock ? "clock-error" : std::string(to_string(done.error().code));
   }
 
   std::string allow(double now_ms, const tierlimit::Request& request) {
     const auto now = tierlimit::to_micros(now_ms);
     if (!now) return std::string(to_string(ErrorCode::invalid_time));
     using Status = tierlimit::Judgement::Status;
-    const auto judgement = limiter_.judge(request.client, choice(request), request.cost, *now);
+    const auto judgement = limiter_.judge(request.client, limiter_.choice(request.tier), request.cost, *now);
+    const std::string line = judgement.status == Status::admitted ? "allow 1"
+                             : judgement.status == Status::denied ? "allow 0"
+                                                                  : refusal(now_ms, judgement);
     notice(request.client);
-    switch (judgement.status) {
-      case Status::admitted: return "allow 1";
-      case Status::denied: return "allow 0";
-      default: return refusal(now_ms, judgement);
-    }
+    return line;
   }
 
   // All of the clients or, where one cannot be judged, none.
@@ -136,13 +149,14 @@ class Replay {
     if (!now) return std::string(to_string(ErrorCode::invalid_time));
     if (request.cost == 0 || request.cost > tierlimit::max_cost) return std::string(to_string(ErrorCode::invalid_cost));
     using Status = tierlimit::Judgement::Status;
+    const auto choice = limiter_.choice(request.tier);
     for (const std::string& client : clients) {
-      const auto judgement = limiter_.preview(client, choice(request), request.cost, *now);
+      const auto judgement = limiter_.preview(client, choice, request.cost, *now);
       if (judgement.status != Status::admitted && judgement.status != Status::denied) return refusal(now_ms, judgement);
     }
     std::string line = "allow-many ";
     for (const std::string& client : clients) {
-      const auto judgement = limiter_.judge(client, choice(request), request.cost, *now);
+      const auto judgement = limiter_.judge(client, choice, request.cost, *now);
       line += judgement.status == Status::admitted ? '1' : '0';
       notice(client);
     }
@@ -153,24 +167,85 @@ class Replay {
     const auto now = tierlimit::to_micros(now_ms);
     if (!now) return std::string(to_string(ErrorCode::invalid_time));
     const auto result = spend ? limiter_.check(request, *now) : limiter_.peek(request, *now);
+    const std::string line = result ? told(now_ms, result.value()) : failure(now_ms, *now, request, result.error());
     notice(request.client);
-    if (!result) {
-      if (result.error().code != ErrorCode::clock) return std::string(to_string(result.error().code));
-      return clock(now_ms, limiter_.preview(request.client, choice(request), request.cost, *now));
-    }
-    const tierlimit::Decision& decision = result.value();
-    const auto wait = [&](const std::optional<std::uint64_t>& micros) {
-      return micros ? write(tierlimit::wait_ms(now_ms, *micros)) : "-";
-    };
-    const auto fallback = to_string(decision.fallback);
-    std::ostringstream line;
-    line << "decision " << decision.allowed << ' ' << write(decision.limit) << ' ' << decision.remaining << ' '
-         << wait(decision.retry) << ' ' << wait(decision.reset) << ' ' << (decision.tier ? write(*decision.tier) : "-")
-         << " main " << to_string(decision.reason) << ' ' << (fallback.empty() ? "-" : fallback);
-    return line.str();
+    return line;
   }
 
-  std::string stats() const {
+  std::string refund(double now_ms, const tierlimit::Request& request) {
+    const auto now = tierlimit::to_micros(now_ms);
+    if (!now) return std::string(to_string(ErrorCode::invalid_time));
+    const auto done = limiter_.refund(request, *now);
+    return done ? "done" : failure(now_ms, *now, request, done.error());
+  }
+
+  std::string reserve(double now_ms, const tierlimit::Request& request, double ttl_ms) {
+    reservations_.push_back({});
+    const auto now = tierlimit::to_micros(now_ms);
+    if (!now) return std::string(to_string(ErrorCode::invalid_time));
+    auto result = limiter_.reserve(request, *now);
+    if (!result) return failure(now_ms, *now, request, result.error());
+    Held& held = reservations_.back();
+    const std::string line = told(now_ms, result.value().decision);
+    held.cost = request.cost;
+    held.until = *now + *tierlimit::to_micros(ttl_ms);
+    held.outcome = result.value().decision.allowed ? "" : "denied";
+    held.reservation = std::move(result.value());
+    notice(request.client);
+    return line;
+  }
+
+  // Once, and while there is time: that is the caller's business.
+  std::string settle(double now_ms, std::size_t number, std::uint64_t actual, const std::string& outcome) {
+    const auto now = tierlimit::to_micros(now_ms);
+    if (!now) return std::string(to_string(ErrorCode::invalid_time));
+    Held& held = reservations_.at(number);
+    if (!held.outcome.empty()) return "settlement " + held.outcome + " 0 0";
+    if (*now >= held.until) return "settlement expired 0 0";
+    const auto settlement = limiter_.settle(*held.reservation, actual, *now);
+    if (!settlement) {
+      const ErrorCode code = settlement.error().code;
+      return code == ErrorCode::clock ? "clock-error" : std::string(to_string(code));
+    }
+    held.outcome = "already-" + outcome;
+    const std::uint64_t returned = actual < held.cost ? held.cost - actual : 0;
+    return "settlement " + outcome + ' ' + std::to_string(returned) + ' ' + std::to_string(settlement.value().debt);
+  }
+
+  std::string set_shadow(const std::optional<std::string>& text) {
+    if (!text) {
+      limiter_.clear_shadow();
+      return "done";
+    }
+    const auto done = limiter_.set_shadow_policies(*text);
+    if (!done) return refused(done.error());
+    candidate_ = *text;
+    return "shadow" + report(*limiter_.shadow());
+  }
+
+  std::string promote(double now_ms) {
+    const std::string line = set_policies(candidate_, tierlimit::to_micros(now_ms));
+    if (line.starts_with("report")) limiter_.clear_shadow();
+    return line;
+  }
+
+  [[nodiscard]] std::string shadow_stats() const {
+    static constexpr std::array classes{"call", "assigned", "document", "none"};
+    std::vector<std::string> rows;
+    for (const tierlimit::ShadowCount& count : limiter_.shadow_counts()) {
+      std::ostringstream row;
+      row << " | " << (count.tier ? write(*count.tier) : "-") << ' '
+          << classes.at(static_cast<std::size_t>(count.client_class)) << ' ' << count.both_allow << ' '
+          << count.both_deny << ' ' << count.only_live_allows << ' ' << count.only_shadow_allows;
+      rows.push_back(row.str());
+    }
+    std::sort(rows.begin(), rows.end());
+    std::string line = "shadow-stats";
+    for (const std::string& row : rows) line += row;
+    return line;
+  }
+
+  [[nodiscard]] std::string stats() const {
     const auto stats = limiter_.stats();
     std::ostringstream line;
     line << "stats " << stats.buckets << ' ' << stats.assignments << ' ' << stats.allowed << ' ' << stats.denied << ' '
@@ -179,37 +254,83 @@ class Replay {
     return line.str();
   }
 
-  // Who has been evicted since this was asked last.
+  // Which buckets have been evicted since this was asked last.
   std::string evicted() {
-    const std::string clients = std::exchange(evicted_, {});
-    return clients.empty() ? clients : " evicted" + clients;
+    const std::string buckets = std::exchange(evicted_, {});
+    return buckets.empty() ? buckets : " evicted" + buckets;
   }
 
  private:
-  // Notices who has been evicted, now that `client` may have got a bucket.
+  // A reservation, and what has become of it.
+  struct Held {
+    std::optional<tierlimit::Reservation> reservation;
+    std::uint64_t cost = 0;
+    std::int64_t until = 0;
+    std::string outcome = "denied";  // Of settling it (again); empty while it is open.
+  };
+  // A client and the tier that tells of one of its buckets.
+  using Bucket = std::pair<std::string, std::size_t>;
+
+  // Notices what has been evicted, now that `client` may have got buckets.
   void notice(std::string_view client) {
-    if (!watches_) return;
+    if (probes_.empty()) return;
     const std::uint64_t evictions = limiter_.stats().evictions;
     if (evictions != std::exchange(evictions_, evictions)) {
+      std::vector<std::string> gone;
       for (auto each = present_.begin(); each != present_.end();) {
-        if (has(*each)) {
+        if (has(each->first, each->second)) {
           ++each;
         } else {
-          evicted_ += ' ' + write(*each);
+          gone.push_back(write(each->first) + '/' + probes_[each->second].substr(1));
           each = present_.erase(each);
         }
       }
+      std::sort(gone.begin(), gone.end());
+      if (!evicted_.empty()) evicted_ += " ;";
+      for (const std::string& bucket : gone) evicted_ += ' ' + bucket;
     }
-    if (has(client)) present_.emplace(client);
+    for (std::size_t probe = 0; probe < probes_.size(); ++probe) {
+      if (has(client, probe)) present_.emplace(client, probe);
+    }
   }
 
   // Whether a client has a bucket: only then a time can be too early for it. (Nothing is swept.)
-  [[nodiscard]] bool has(std::string_view client) const {
-    return limiter_.earliest(*limiter_.fingerprint(client), {}) > -tierlimit::max_micros;
+  [[nodiscard]] bool has(std::string_view client, std::size_t probe) {
+    const auto tier = limiter_.tier(probes_[probe]);
+    return limiter_.earliest(*limiter_.fingerprint(client), tier) > -tierlimit::max_micros;
   }
 
-  [[nodiscard]] tierlimit::TierChoice choice(const tierlimit::Request& request) const {
-    return request.tier ? limiter_.tier(*request.tier) : tierlimit::TierChoice{};
+  static std::string refused(const std::vector<Error>& errors) {
+    if (errors.size() == 1 && errors.front().code == ErrorCode::clock) return "clock-error";
+    return "refused" + write(errors);
+  }
+
+  static std::string report(const tierlimit::TierLimiter& limiter) {
+    return write(limiter.rejected()) + " |" + write(limiter.warnings());
+  }
+
+  static std::string told(double now_ms, const tierlimit::Decision& decision) {
+    const auto wait = [&](const std::optional<std::uint64_t>& micros) {
+      return micros ? write(tierlimit::wait_ms(now_ms, *micros)) : "-";
+    };
+    const auto numbers = [&](const auto& of) {
+      return write(of.limit) + ' ' + std::to_string(of.remaining) + ' ' + wait(of.retry) + ' ' + wait(of.reset);
+    };
+    const auto fallback = to_string(decision.fallback);
+    std::ostringstream line;
+    line << "decision " << decision.allowed << ' ' << numbers(decision) << ' '
+         << (decision.tier ? write(*decision.tier) : "-") << ' ' << write(decision.limit_name) << ' '
+         << to_string(decision.reason) << ' ' << (fallback.empty() ? "-" : fallback);
+    for (const tierlimit::LimitDecision& limit : decision.limits) {
+      line << " | " << write(limit.name) << ' ' << numbers(limit);
+    }
+    return line.str();
+  }
+
+  std::string failure(double now_ms, std::int64_t now, const tierlimit::Request& request, const Error& error) {
+    if (error.code != ErrorCode::clock) return std::string(to_string(error.code));
+    // A cost of 1 is as good as any.
+    return clock(now_ms, limiter_.preview(request.client, limiter_.choice(request.tier), 1, now));
   }
 
   static std::string refusal(double now_ms, const tierlimit::Judgement& judgement) {
@@ -231,11 +352,25 @@ class Replay {
   }
 
   tierlimit::TierLimiter limiter_;
-  bool watches_;                   // for evictions
-  std::set<std::string> present_;  // Clients with a bucket.
+  std::vector<Held> reservations_;
+  std::string candidate_;            // Of the shadow.
+  std::vector<std::string> probes_;  // Tiers that tell of one bucket each; none: nobody asks who is evicted.
+  std::set<Bucket> present_;
   std::uint64_t evictions_ = 0;
   std::string evicted_;
 };
+
+tierlimit::OnRaise read_on_raise(std::string_view text) {
+  using tierlimit::OnRaise;
+  static constexpr std::array<std::pair<std::string_view, OnRaise>, 4> all{{{"keep", OnRaise::keep},
+                                                                            {"fill", OnRaise::fill},
+                                                                            {"proportional", OnRaise::proportional},
+                                                                            {"add", OnRaise::add}}};
+  for (const auto& [name, value] : all) {
+    if (name == text) return value;
+  }
+  fail("not an onRaise: " + std::string(text));
+}
 
 std::string answer(std::unique_ptr<Replay>& replay, const std::string& line) {
   std::istringstream words(line);
@@ -244,37 +379,53 @@ std::string answer(std::unique_ptr<Replay>& replay, const std::string& line) {
     if (!(words >> word)) fail("a word is missing: " + line);
     return word;
   };
+  const auto strings = [&] {
+    std::vector<std::string> rest;
+    for (std::string word; words >> word;) rest.push_back(read_string(word));
+    return rest;
+  };
+  const auto count = [&] { return number<std::uint64_t>(next(), 10); };
 
   const std::string kind = next();
   if (kind == "open") {
     tierlimit::LimiterOptions options{.strict = next() == "1", .sweep = false};
-    const auto max_clients = number<std::uint32_t>(next(), 10);
+    const auto max_clients = static_cast<std::uint32_t>(count());
     if (max_clients != 0) options.max_clients = max_clients;
     if (next() == "deny") options.on_full = tierlimit::LimiterOptions::OnFull::deny;
-    replay = std::make_unique<Replay>(options, max_clients != 0);
-    return replay->set_policies(read_string(next()));
+    const std::string policies = read_string(next());
+    replay = std::make_unique<Replay>(options, strings());
+    return replay->set_policies(policies);
   }
   if (!replay) fail("no limiter is open: " + line);
-  if (kind == "policies") return replay->set_policies(read_string(next()));
   if (kind == "stats") return replay->stats();
-  if (kind == "setTier") {
-    const std::string client = read_string(next());
-    return replay->set_tier(client, read_optional_string(next()));
-  }
+  if (kind == "shadow-stats") return replay->shadow_stats();
+  if (kind == "shadow") return replay->set_shadow(read_optional_string(next()));
 
   const double now_ms = read_double(next());
-  if (kind == "allow-many") {
-    const auto cost = number<std::uint64_t>(next(), 10);
+  if (kind == "policies") return replay->set_policies(read_string(next()), tierlimit::to_micros(now_ms));
+  if (kind == "promote") return replay->promote(now_ms);
+  if (kind == "setTier") {
+    const std::string client = read_string(next());
     const auto tier = read_optional_string(next());
-    std::vector<std::string> clients;
-    for (std::string word; words >> word;) clients.push_back(read_string(word));
-    return replay->allow_many(now_ms, clients, {.client = {}, .cost = cost, .tier = tier});
+    return replay->set_tier(now_ms, client, tier, read_on_raise(next()));
+  }
+  if (kind == "settle") {
+    const std::size_t reservation = count();
+    return replay->settle(now_ms, reservation, count(), "settled");
+  }
+  if (kind == "cancel") return replay->settle(now_ms, count(), 0, "cancelled");
+  if (kind == "allow-many") {
+    const std::uint64_t cost = count();
+    const auto tier = read_optional_string(next());
+    return replay->allow_many(now_ms, strings(), {.client = {}, .cost = cost, .tier = tier});
   }
   const std::string client = read_string(next());
-  const auto cost = number<std::uint64_t>(next(), 10);
+  const std::uint64_t cost = count();
   const auto tier = read_optional_string(next());
   const tierlimit::Request request{.client = client, .cost = cost, .tier = tier};
   if (kind == "allow") return replay->allow(now_ms, request);
+  if (kind == "refund") return replay->refund(now_ms, request);
+  if (kind == "reserve") return replay->reserve(now_ms, request, read_double(next()));
   if (kind == "check" || kind == "peek") return replay->decide(kind == "check", now_ms, request);
   fail("not an operation: " + line);
 }
