@@ -26,6 +26,7 @@ std::string_view to_string(ErrorCode code) noexcept {
     case ErrorCode::invalid_cost: return "invalid-cost";
     case ErrorCode::not_seeded: return "not-seeded";
     case ErrorCode::no_policies: return "no-policies";
+    case ErrorCode::invalid_snapshot: return "invalid-snapshot";
   }
   return "";
 }

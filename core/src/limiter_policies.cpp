@@ -376,13 +376,15 @@ std::uint32_t TierLimiter::define(TierId tier, Judge present, const NamedLimit& 
 
 // What judges a tier from now on.
 TierLimiter::Judge TierLimiter::judge(TierId tier, Judge present, const Policy& policy) {
-  const Limit& first = policy.limits[0].limit;
   Rule rule;
   for (const NamedLimit& named : policy.limits) rule.definitions[rule.size++] = define(tier, present, named);
-  if (rule.size == 1 && definitions_[rule.definitions[0]].kind == 0 && first.accrual == Accrual::at_next) {
-    return rule.definitions[0];
-  }
-  rule.users = 1;
+  return make_judge(rule, present);
+}
+
+// The same of definitions that have been counted for it; the present one if that is it.
+TierLimiter::Judge TierLimiter::make_judge(const Rule& rule, Judge present) {
+  const Definition& first = definitions_[rule.definitions[0]];
+  if (rule.size == 1 && first.kind == 0 && first.limit.accrual == Accrual::at_next) return rule.definitions[0];
   if ((present & together) != 0) {
     Rule& old = rules_[present & ~together];
     if (old.definitions == rule.definitions) {
@@ -399,6 +401,7 @@ TierLimiter::Judge TierLimiter::judge(TierId tier, Judge present, const Policy& 
     rules_.emplace_back();
   }
   rules_[number] = rule;
+  rules_[number].users = 1;
   return number | together;
 }
 
@@ -449,29 +452,19 @@ void TierLimiter::install(PolicySet&& policies, std::int64_t began) {
   revision.began = began;
   revision.prorated = prorates(policies);
   std::vector<TierId> tiers;
-  std::vector<Judge> judged_by;  // each tier; 0: its policy is invalid
 
-  default_judge_ = judge(no_tier, default_judge_, policies.default_policy);
   revision.tiers.push_back(no_tier);
-  revision.judges.push_back(default_judge_);
+  revision.judges.push_back(judge(no_tier, default_judge_, policies.default_policy));
   for (const Tier& tier : policies.tiers) {
     const TierId id = directory_.acquire(tier.name);
     tiers.push_back(id);
-    judged_by.push_back(tier.policy ? judge(id, directory_[id].judge, *tier.policy) : 0);
-    if (judged_by.back() == 0) continue;
+    if (!tier.policy) continue;
     revision.tiers.push_back(id);
-    revision.judges.push_back(judged_by.back());
+    revision.judges.push_back(judge(id, directory_[id].judge, *tier.policy));
   }
-
-  directory_.each([this](TierEntry& entry) {
-    entry.judge = default_judge_;
-    entry.fallback = Fallback::unknown_tier;
-  });
-  for (std::size_t i = 0; i < tiers.size(); ++i) {
-    TierEntry& entry = directory_[tiers[i]];
-    entry.fallback = judged_by[i] != 0 ? Fallback::none : Fallback::invalid_tier_policy;
-    if (judged_by[i] != 0) entry.judge = judged_by[i];
-  }
+  tiers.swap(document_tiers_);
+  revisions_.push_back(std::move(revision));
+  enter();
 
   Assignments clients;
   if (secret_) clients.seed(*secret_, [](TierId) {});
@@ -480,17 +473,31 @@ void TierLimiter::install(PolicySet&& policies, std::int64_t began) {
   }
   directory_.replace_document(clients);
 
-  for (auto tier = document_tiers_.rbegin(); tier != document_tiers_.rend(); ++tier) directory_.release(*tier);
-  document_tiers_ = std::move(tiers);
+  for (auto tier = tiers.rbegin(); tier != tiers.rend(); ++tier) directory_.release(*tier);
   // Of documents before the last one only the times count, and those only where there are any.
-  const std::size_t kept = began == since_ever ? 0 : most_revisions - 1;
+  const std::size_t kept = began == since_ever ? 1 : most_revisions;
   while (revisions_.size() > kept) {
     release(revisions_.front());
     revisions_.erase(revisions_.begin());
   }
-  revisions_.push_back(std::move(revision));
   rejected_ = std::move(policies.rejected);
   warnings_ = std::move(policies.warnings);
+}
+
+// Puts the last revision in force: what each tier's name means from now on.
+void TierLimiter::enter() noexcept {
+  const Revision& revision = revisions_.back();
+  default_judge_ = revision.judges.front();
+  directory_.each([this](TierEntry& entry) {
+    entry.judge = default_judge_;
+    entry.fallback = Fallback::unknown_tier;
+  });
+  for (const TierId tier : document_tiers_) directory_[tier].fallback = Fallback::invalid_tier_policy;
+  for (std::size_t i = 1; i < revision.tiers.size(); ++i) {
+    TierEntry& entry = directory_[revision.tiers[i]];
+    entry.fallback = Fallback::none;
+    entry.judge = revision.judges[i];
+  }
 }
 
 // ---- Accrual in parts ----------------------------------------------------------------------------------------------

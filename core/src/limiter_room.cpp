@@ -122,8 +122,8 @@ TierLimiter::Loss TierLimiter::loss_of(const Slot& slot, std::int64_t now) const
     loss.wait = std::max(loss.wait, tierlimit::time_to_full(limit, state, seen));
     loss.tokens = std::max(loss.tokens, missing(limit, state, seen));
   }
-  // A client that could fill its bucket under a small limit, be forgotten, and start full under a large one, would do so
-  // again and again: so it has to be full under all of them.
+  // A client that could fill its bucket under a small limit, be forgotten, and start full under a large one, would do
+  // so again and again: so it has to be full under all of them.
   const bool too_many = slot.several_tiers != 0 && judges.size() > most_limits_compared;
   if (now < slot.state.touched || too_many) loss.wait = never;
   return loss;

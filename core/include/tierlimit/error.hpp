@@ -31,12 +31,13 @@ enum class ErrorCode : std::uint8_t {
   unknown_tier,         ///< A client assigned to a tier that is not in the document.
   rate_rounded,         ///< A warning: a limit is in force with a number that was rounded.
   // Running
-  out_of_memory,  ///< Memory could not grow; nothing changed.
-  clock,          ///< A clock reading earlier than the bucket's last touch.
-  invalid_time,   ///< A clock reading that is not finite or not within 2^53 microseconds of zero.
-  invalid_cost,   ///< A cost that is not a whole number from 1 to 2^53-1.
-  not_seeded,     ///< A decision before the limiter was given its secret.
-  no_policies,    ///< A decision before any policy document was accepted.
+  out_of_memory,     ///< Memory could not grow; nothing changed.
+  clock,             ///< A clock reading earlier than the bucket's last touch.
+  invalid_time,      ///< A clock reading that is not finite or not within 2^53 microseconds of zero.
+  invalid_cost,      ///< A cost that is not a whole number from 1 to 2^53-1.
+  not_seeded,        ///< A decision before the limiter was given its secret.
+  no_policies,       ///< A decision before any policy document was accepted.
+  invalid_snapshot,  ///< Bytes that are no snapshot, or not as it was written.
 };
 
 /// The code in kebab case: `duplicate-member`.

@@ -15,6 +15,7 @@
 
 #include "tierlimit/bucket.hpp"
 #include "tierlimit/bucket_table.hpp"
+#include "tierlimit/codec.hpp"
 #include "tierlimit/decision.hpp"
 #include "tierlimit/error.hpp"
 #include "tierlimit/micros.hpp"
@@ -221,6 +222,15 @@ class TierLimiter {
   [[nodiscard]] const TierLimiter* shadow() const noexcept { return shadow_.get(); }
   /// What was counted, of each tier and class that came.
   [[nodiscard]] std::vector<ShadowCount> shadow_counts() const;
+
+  /// Writes all that the limiter knows, but for its options, statistics and a candidate: the secret (so keep it as
+  /// one), policies, assignments and buckets, with ages in place of times. 32 bytes for each bucket, and for the log of
+  /// a sliding window 16 for each microsecond in it. Fails with `not_seeded` and `no_policies`.
+  [[nodiscard]] Result<bool> snapshot(const codec::Stream& stream, std::int64_t now);
+  /// Takes in what another has written, into a limiter that has neither policies nor a secret yet. All ages are the
+  /// same at `now`, so the time between goes by without accruing anything. Fails with `invalid_snapshot`, and with
+  /// `out_of_memory` where there are more buckets than there may be; the limiter is good for nothing any more then.
+  [[nodiscard]] Result<bool> restore(const codec::Stream& stream, std::int64_t now);
 
   /// What stands for the client from the seeding on, whatever becomes of its bucket: for callers that ask of the same
   /// one again and again. nullopt before the limiter is seeded.
@@ -449,6 +459,14 @@ class TierLimiter {
   void sweep(std::int64_t now) noexcept;
   void count_log(const WindowLog* before, const WindowLog* after) noexcept;
 
+  void transfer(codec::Archive& archive, std::int64_t now);
+  void transfer_tiers(codec::Archive& archive, std::vector<TierId>& tiers);
+  void transfer_definitions(codec::Archive& archive, const std::vector<TierId>& tiers);
+  void transfer_revisions(codec::Archive& archive, const std::vector<TierId>& tiers, std::int64_t now);
+  void transfer_clients(codec::Archive& archive, const std::vector<TierId>& tiers);
+  void transfer_bucket(codec::Archive& archive, Slot& slot, std::int64_t now);
+  [[nodiscard]] WindowLog* make_log(std::uint32_t entries, codec::Archive& archive) noexcept;
+
   [[nodiscard]] TierId acquire_tier(std::string_view name);
   [[nodiscard]] std::uint32_t acquire_kind(std::string_view name, Algorithm algorithm);
   [[nodiscard]] Fingerprint key_of(const Kind& kind) const noexcept;
@@ -456,6 +474,8 @@ class TierLimiter {
   [[nodiscard]] Judge judge(TierId tier, Judge present, const Policy& policy);
   [[nodiscard]] std::size_t room_to_install(const PolicySet& policies) const noexcept;
   void install(PolicySet&& policies, std::int64_t began);
+  void enter() noexcept;
+  [[nodiscard]] Judge make_judge(const Rule& rule, Judge present);
   void release(std::uint32_t definition) noexcept;
   void release_judge(Judge judge) noexcept;
   void release(const Revision& revision) noexcept;

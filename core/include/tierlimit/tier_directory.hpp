@@ -81,6 +81,12 @@ class Assignments {
     placed_.each([&](const Slot& place) { to.set(place.client, renumber(tier_of(place))); });
   }
 
+  /// Visits those that have their place, as `visit(fingerprint, tier)`.
+  template <class Visit>
+  void each(Visit visit) const {
+    placed_.each([&](const Slot& place) { visit(place.client, tier_of(place)); });
+  }
+
   template <class Visit>
   void each_tier(Visit visit) const {
     for (const Note& note : notes_) {
@@ -113,6 +119,9 @@ class TierDirectory {
   /// Whether the number stands for a name.
   [[nodiscard]] bool has(TierId tier) const noexcept { return tier < entries_.size() && entries_[tier].users != 0; }
 
+  /// How many numbers there are, also of no name.
+  [[nodiscard]] std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(entries_.size()); }
+
   /// Counts one more user of the name.
   TierId acquire(std::string_view name);
   /// Counts one user less; the number of a name that nobody uses may come to stand for another. Takes no memory.
@@ -144,6 +153,12 @@ class TierDirectory {
   }
   /// Notes that down; `keep` takes it back. False where there is no memory.
   bool set_raise(const Fingerprint& client, OnRaise on_raise) noexcept;
+
+  /// What the document says, what was said while running, and the clients whose balances are raised; once there is a
+  /// secret, for whoever writes or reads all of it.
+  [[nodiscard]] Assignments& document() noexcept { return document_; }
+  [[nodiscard]] Assignments& running() noexcept { return assigned_; }
+  [[nodiscard]] const BucketTable& raises() const noexcept { return raises_; }
 
   /// Assigns in a directory what is assigned here while running; `acquire` gives a tier's number there by its name.
   template <class Acquire>

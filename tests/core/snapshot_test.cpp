@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+#include "tierlimit/limiter.hpp"
+
+namespace {
+
+using tierlimit::LimiterOptions;
+using tierlimit::TierLimiter;
+using tierlimit::codec::Stream;
+using Bytes = std::vector<unsigned char>;
+
+Stream into(Bytes& bytes) {
+  Stream stream;
+  stream.context = &bytes;
+  stream.write = [](void* context, const void* piece, std::size_t size) {
+    const auto* const from = static_cast<const unsigned char*>(piece);
+    static_cast<Bytes*>(context)->insert(static_cast<Bytes*>(context)->end(), from, from + size);
+  };
+  return stream;
+}
+
+Stream from(Bytes& bytes) {
+  Stream stream;
+  stream.context = &bytes;
+  stream.size = bytes.size();
+  stream.read = [](void* context, std::uint64_t at, void* piece, std::size_t size) {
+    std::copy_n(static_cast<Bytes*>(context)->data() + at, size, static_cast<unsigned char*>(piece));
+  };
+  return stream;
+}
+
+Bytes snapshot_of(TierLimiter& limiter, std::int64_t now) {
+  Bytes bytes;
+  REQUIRE(limiter.snapshot(into(bytes), now).ok());
+  return bytes;
+}
+
+std::string failure(Bytes bytes, const LimiterOptions& options = {}) {
+  TierLimiter limiter(options);
+  const auto restored = limiter.restore(from(bytes), 0);
+  return restored.ok() ? "" : restored.error().message;
+}
+
+constexpr const char* policies = R"({
+  "default": {"capacity": 5, "refillPerSecond": 1},
+  "tiers": {
+    "pro": {"limits": [{"name": "main", "capacity": 10, "refillPerSecond": 0.3, "accrual": "prorated"},
+                       {"name": "daily", "algorithm": "sliding-window", "limit": 20, "windowSeconds": 60},
+                       {"name": "hourly", "algorithm": "fixed-window", "limit": 30, "windowSeconds": 3600}]},
+    "broken": {"capacity": 0}
+  },
+  "clients": {"acme": "pro", "lost": "gone"}
+})";
+
+constexpr std::int64_t second = 1'000'000;
+
+std::unique_ptr<TierLimiter> used_limiter() {
+  auto limiter = std::make_unique<TierLimiter>();
+  REQUIRE(limiter->set_policies(policies).ok());
+  REQUIRE(limiter->seed({1, 2}));
+  REQUIRE(limiter->check({.client = "acme", .cost = 7}, 10 * second).value().allowed);
+  REQUIRE(limiter->check({.client = "acme", .cost = 2}, 11 * second).value().allowed);
+  REQUIRE(limiter->check({.client = "initech", .cost = 4}, 12 * second).value().allowed);
+  REQUIRE(limiter->set_policies(std::string(policies).replace(std::string(policies).find("0.3"), 3, "0.5"), 13 * second)
+              .ok());
+  REQUIRE(limiter->set_tier("initech", "pro", tierlimit::OnRaise::fill, 13 * second).ok());
+  return limiter;
+}
+
+}  // namespace
+
+TEST_CASE("snapshot: a restored limiter answers as the one it was taken of, at its own clock") {
+  const auto original = used_limiter();
+  Bytes bytes = snapshot_of(*original, 14 * second);
+  TierLimiter restored;
+  REQUIRE(restored.restore(from(bytes), -1000 * second).ok());
+  CHECK(restored.revision() == original->revision());
+  REQUIRE(restored.rejected().size() == original->rejected().size());
+  CHECK(restored.rejected()[0].path == "/tiers/broken/capacity");
+  CHECK(restored.rejected().back().message == original->rejected().back().message);
+  CHECK(restored.stats().buckets == original->stats().buckets);
+  CHECK(restored.stats().bytes <= original->stats().bytes);
+  CHECK(restored.stats().assignments == 1);
+  for (const std::int64_t later : {0, 1, 3, 50, 60, 4000}) {
+    for (const char* client : {"acme", "initech", "new"}) {
+      CAPTURE(later, client);
+      const auto a = original->check({.client = client, .cost = 1}, (14 + later) * second).value();
+      const auto b = restored.check({.client = client, .cost = 1}, (-1000 + later) * second).value();
+      CHECK(a.allowed == b.allowed);
+      CHECK(a.limit_name == b.limit_name);
+      CHECK(a.tier == b.tier);
+      CHECK(a.fallback == b.fallback);
+      REQUIRE(a.limits.size() == b.limits.size());
+      for (std::size_t i = 0; i < a.limits.size(); ++i) {
+        CHECK(a.limits[i].remaining == b.limits[i].remaining);
+        CHECK(a.limits[i].retry == b.limits[i].retry);
+        CHECK(a.limits[i].reset == b.limits[i].reset);
+      }
+    }
+  }
+}
+
+TEST_CASE("snapshot: a drained client is still drained") {
+  TierLimiter limiter;
+  REQUIRE(limiter.set_policies(R"({"default": {"capacity": 5, "refillPerSecond": 0}})").ok());
+  REQUIRE(limiter.seed({3, 4}));
+  REQUIRE(limiter.check({.client = "acme", .cost = 5}, 5'000'000 * second).value().allowed);
+  Bytes bytes = snapshot_of(limiter, 5'000'000 * second);
+  TierLimiter restored;
+  REQUIRE(restored.restore(from(bytes), 1).ok());
+  CHECK_FALSE(restored.check({.client = "acme"}, 1).value().allowed);
+  CHECK_FALSE(restored.check({.client = "acme"}, 9'000'000 * second).value().allowed);
+}
+
+TEST_CASE("snapshot: of a snapshot's restoring comes the same snapshot") {
+  const auto original = used_limiter();
+  Bytes bytes = snapshot_of(*original, 14 * second);
+  TierLimiter restored;
+  REQUIRE(restored.restore(from(bytes), 14 * second).ok());
+  TierLimiter again;
+  Bytes second_bytes = snapshot_of(restored, 14 * second);
+  REQUIRE(again.restore(from(second_bytes), 14 * second).ok());
+  CHECK(snapshot_of(again, 14 * second) == second_bytes);
+}
+
+TEST_CASE("snapshot: what is wrong with bytes is told") {
+  const auto original = used_limiter();
+  const Bytes whole = snapshot_of(*original, 14 * second);
+  CHECK(failure(whole).empty());
+  CHECK(failure({}) == "these bytes are no snapshot");
+  CHECK(failure(Bytes(100, 'x')) == "these bytes are no snapshot");
+  for (std::size_t size = 24; size < whole.size(); ++size) {
+    REQUIRE(failure(Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size))) ==
+            "the snapshot has not as many bytes as were written");
+  }
+  for (std::size_t at = 24; at < whole.size(); ++at) {
+    Bytes altered = whole;
+    altered[at] ^= 0x10;
+    REQUIRE(failure(altered) == "the snapshot is not as it was written");
+  }
+  Bytes newer = whole;
+  newer[4] = 2;
+  CHECK(failure(newer) == "the snapshot is of a format that this version does not read");
+  Bytes turned = whole;
+  std::reverse(turned.begin(), turned.begin() + 4);
+  CHECK(failure(turned) == "the snapshot has the other order of bytes");
+}
+
+TEST_CASE("snapshot: more buckets than there may be") {
+  TierLimiter limiter;
+  REQUIRE(limiter.set_policies(R"({"default": {"capacity": 5, "refillPerSecond": 1}})").ok());
+  REQUIRE(limiter.seed({3, 4}));
+  for (int i = 0; i < 100; ++i) {
+    REQUIRE(limiter.check({.client = std::to_string(i), .cost = 5}, 0).value().allowed);
+  }
+  const Bytes bytes = snapshot_of(limiter, 0);
+  CHECK(failure(bytes, {.max_clients = 100}).empty());
+  CHECK(failure(bytes, {.max_clients = 99}) == "the snapshot holds more than there is room for");
+  CHECK(failure(bytes, {.max_bytes = 2000}) == "the snapshot holds more than there is room for");
+}
