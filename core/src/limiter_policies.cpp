@@ -168,8 +168,10 @@ Result<bool> TierLimiter::refund(const Request& request, std::int64_t now) {
 
 TierChoice TierLimiter::tier(std::string_view name) const {
   const std::optional<TierId> id = directory_.find(name);
-  // A name that only assignments use is as unknown as one that nobody uses. (The candidate may know it.)
-  if (!id || (directory_[*id].fallback == Fallback::unknown_tier && shadow_ == nullptr)) return {TierChoice::unknown};
+  // A name that only assignments use is as unknown as one that nobody uses; unless the candidate knows it.
+  const bool known = id && (directory_[*id].fallback != Fallback::unknown_tier ||
+                            (shadow_ != nullptr && shadow_->tier(name).number != TierChoice::unknown));
+  if (!known) return {TierChoice::unknown};
   return {static_cast<std::int32_t>(*id)};
 }
 
