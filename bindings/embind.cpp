@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -81,33 +82,59 @@ class Limiter {
   Limiter(const std::string& policies, double max_clients, double max_bytes, bool deny_when_full, bool strict,
           bool sweep)
       : limiter_(options_of(max_clients, max_bytes, deny_when_full, strict, sweep)) {
-    load(policies);
+    load(policies, no_time);
   }
-  explicit Limiter(const std::string& policies) { load(policies); }
+  explicit Limiter(const std::string& policies) { load(policies, no_time); }
 
   // The limiter as the hot path's exports take it.
   void handle() { result::number(result::unnamed, static_cast<double>(reinterpret_cast<std::uintptr_t>(&limiter_))); }
 
-  void report() {
-    result::object();
-    result::number("revision", limiter_.revision());
-    problems("errors", errors_);
-    problems("rejected", limiter_.rejected());
-    problems("warnings", limiter_.warnings());
-    result::end();
+  void report() { tell(limiter_); }
+
+  void set_policies(const std::string& policies) { set_policies_at(policies, no_time); }
+  void set_policies_at(const std::string& policies, double now_ms) {
+    load(policies, now_ms);
+    report();
   }
 
-  void set_policies(const std::string& policies) {
-    load(policies);
-    report();
+  void set_shadow_policies(const std::string& policies) {
+    errors_ = std::move(limiter_.set_shadow_policies(policies).error());
+    // Of a candidate that is refused there is none: then what is told of the one before is of no use.
+    tell(limiter_.shadow() != nullptr ? *limiter_.shadow() : limiter_);
+  }
+  void clear_shadow() {
+    limiter_.clear_shadow();
+    result::null(result::unnamed);
+  }
+
+  void shadow_stats() {
+    constexpr const char* classes[] = {"call", "assigned", "document", "none"};
+    result::array(result::unnamed);
+    for (const ShadowCount& count : limiter_.shadow_counts()) {
+      result::object();
+      optional_text("tier", count.tier);
+      result::text("clientClass", classes[static_cast<int>(count.client_class)]);
+      result::number("bothAllow", static_cast<double>(count.both_allow));
+      result::number("bothDeny", static_cast<double>(count.both_deny));
+      result::number("onlyLiveAllows", static_cast<double>(count.only_live_allows));
+      result::number("onlyShadowAllows", static_cast<double>(count.only_shadow_allows));
+      result::end();
+    }
+    result::end();
   }
 
   void seed(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t d) {
     result::boolean(result::unnamed, limiter_.seed({std::uint64_t{b} << 32 | a, std::uint64_t{d} << 32 | c}));
   }
 
-  void set_tier(const std::string& client, const std::string& tier) { assign(client, tier); }
-  void clear_tier(const std::string& client) { assign(client, std::nullopt); }
+  void set_tier(const std::string& client, const std::string& tier) { assign(client, tier, 0, no_time); }
+  void set_tier_at(const std::string& client, const std::string& tier, double on_raise, double now_ms) {
+    assign(client, tier, on_raise, now_ms);
+  }
+  void clear_tier(const std::string& client) { assign(client, std::nullopt, 0, no_time); }
+  void clear_tier_at(const std::string& client, double on_raise, double now_ms) {
+    assign(client, std::nullopt, on_raise, now_ms);
+  }
 
   void allow(const std::string& client, double cost, double now_ms) {
     ask(Question::allow, client, cost, now_ms, nullptr);
@@ -150,10 +177,27 @@ class Limiter {
   }
 
  private:
-  void load(const std::string& policies) { errors_ = std::move(limiter_.set_policies(policies).error()); }
+  // In place of a change's time.
+  static constexpr double no_time = std::numeric_limits<double>::quiet_NaN();
 
-  void assign(const std::string& client, std::optional<string_view> tier) {
-    const Result<bool> assigned = limiter_.set_tier(client, tier);
+  void load(const std::string& policies, double now_ms) {
+    errors_ = std::move(limiter_.set_policies(policies, to_micros(now_ms)).error());
+  }
+
+  void tell(const TierLimiter& loaded) {
+    result::object();
+    result::number("revision", limiter_.revision());
+    problems("errors", errors_);
+    problems("rejected", loaded.rejected());
+    problems("warnings", loaded.warnings());
+    const std::optional<std::int64_t> changed = limiter_.changed();
+    optional_number("changedMs", changed ? std::optional{static_cast<double>(*changed) / 1000} : std::nullopt);
+    result::end();
+  }
+
+  void assign(const std::string& client, std::optional<string_view> tier, double on_raise, double now_ms) {
+    const auto raise = static_cast<OnRaise>(within(0, 3, on_raise));
+    const Result<bool> assigned = limiter_.set_tier(client, tier, raise, to_micros(now_ms));
     if (assigned) {
       result::null(result::unnamed);
     } else {
@@ -193,7 +237,7 @@ class Limiter {
       result::end();
     } else {
       result::null("error");
-      describe(limiter_.describe(judgement, whole), now_ms, tier);
+      describe(judgement, whole, now_ms, tier);
     }
     result::end();
   }
@@ -210,19 +254,34 @@ class Limiter {
     }
   }
 
-  static void describe(const Decision& decision, double now_ms, const std::string* tier) {
+  void describe(const Judgement& judgement, std::uint64_t cost, double now_ms, const std::string* tier) {
+    const LimitDecision binding = limiter_.describe_limit(judgement, cost, judgement.binding);
+    numbers(binding, now_ms);
+    const std::optional<string_view> own = judgement.has_tier ? limiter_.tier_name(judgement.tier) : std::nullopt;
+    optional_text("tier", tier != nullptr ? std::optional<string_view>{*tier} : own);
+    result::text("limitName", binding.name);
+    result::text("reason", to_string(judgement.reason));
+    const string_view fallback = to_string(judgement.fallback);
+    optional_text("fallback", fallback.empty() ? std::nullopt : std::optional{fallback});
+    result::array("limits");
+    for (std::uint32_t i = 0; i < TierLimiter::limits_of(judgement); ++i) {
+      const LimitDecision limit = limiter_.describe_limit(judgement, cost, i);
+      result::object();
+      result::text("name", limit.name);
+      numbers(limit, now_ms);
+      result::end();
+    }
+    result::end();
+  }
+
+  static void numbers(const LimitDecision& limit, double now_ms) {
     const auto in_ms = [now_ms](const std::optional<std::uint64_t>& wait) {
       return wait ? std::optional{wait_ms(now_ms, *wait)} : std::nullopt;
     };
-    result::number("limit", decision.limit);
-    result::number("remaining", static_cast<double>(decision.remaining));
-    optional_number("retryAfterMs", in_ms(decision.retry));
-    optional_number("resetMs", in_ms(decision.reset));
-    optional_text("tier", tier != nullptr ? std::optional<string_view>{*tier} : decision.tier);
-    result::text("limitName", "main");
-    result::text("reason", to_string(decision.reason));
-    const string_view fallback = to_string(decision.fallback);
-    optional_text("fallback", fallback.empty() ? std::nullopt : std::optional{fallback});
+    result::number("limit", limit.limit);
+    result::number("remaining", static_cast<double>(limit.remaining));
+    optional_number("retryAfterMs", in_ms(limit.retry));
+    optional_number("resetMs", in_ms(limit.reset));
   }
 
   TierLimiter limiter_;
@@ -251,9 +310,15 @@ void argument_type(const char* name) {
       .function("handle", &Limiter::handle)
       .function("report", &Limiter::report)
       .function("setPolicies", &Limiter::set_policies)
+      .function("setPolicies", &Limiter::set_policies_at)
+      .function("setShadowPolicies", &Limiter::set_shadow_policies)
+      .function("clearShadow", &Limiter::clear_shadow)
+      .function("shadowStats", &Limiter::shadow_stats)
       .function("seed", &Limiter::seed)
       .function("setTier", &Limiter::set_tier)
+      .function("setTier", &Limiter::set_tier_at)
       .function("clearTier", &Limiter::clear_tier)
+      .function("clearTier", &Limiter::clear_tier_at)
       .function("allow", &Limiter::allow)
       .function("allow", &Limiter::allow_as)
       .function("check", &Limiter::check)

@@ -42,18 +42,29 @@ enum Status : std::int32_t {
   out_of_memory = -6,
 };
 
-// What `check`, `peek` and `fingerprint` leave behind, as JavaScript reads it.
-struct Answer {
+// What one limit said, of those that judged together.
+struct LimitAnswer {
   double limit;
   double remaining;
-  double retry_ms;    // -1: never
-  double reset_ms;    // -1: never
+  double retry_ms;   // -1: never
+  double reset_ms;   // -1: never
+  const char* name;  // Until the limiter's next document.
+  std::uint32_t name_size;
+};
+
+// What `check` and others leave behind, as JavaScript reads it.
+struct Answer {
   double touched_ms;  // only after a clock error
+  double debt;
   std::int32_t reason;
   std::int32_t fallback;
-  std::int32_t tier;  // -1: none that the core knows the name of
+  std::int32_t tier;      // -1: none that the core knows the name of
+  std::uint32_t limits;   // so many, and
+  std::uint32_t binding;  // the one that binds
   Fingerprint fingerprint;
   const Fingerprint* results;
+  LimitAnswer limit[Policy::most_limits];
+  Hold hold;
 };
 Answer answer;
 
@@ -124,18 +135,48 @@ Status tell_clock_error(std::int64_t touched) noexcept {
   return clock_error;
 }
 
-Status tell(const TierLimiter& limiter, const Judgement& judgement, std::uint64_t cost, double now_ms) {
+// What a request is asked for.
+enum class Question : std::uint8_t { check, peek, reserve };
+
+Status ask(Question question, TierLimiter& limiter, const Fingerprint& client, TierChoice tier, double cost,
+           double now_ms) {
+  const std::optional<std::int64_t> now = to_micros(now_ms);
+  if (!now) return invalid_time;
+  const std::uint64_t whole = bindings::whole_cost(cost);
+  const Judgement judgement = question == Question::peek ? limiter.preview(client, tier, whole, *now)
+                                                         : limiter.judge(client, tier, whole, *now);
   const Status status = status_of(judgement.status);
   if (status == clock_error) return tell_clock_error(judgement.state.touched);
   if (status < 0) return status;
-  const Decision decision = limiter.describe(judgement, cost);
-  answer.limit = decision.limit;
-  answer.remaining = static_cast<double>(decision.remaining);
-  answer.retry_ms = in_ms(decision.retry, now_ms);
-  answer.reset_ms = in_ms(decision.reset, now_ms);
-  answer.reason = static_cast<std::int32_t>(decision.reason);
-  answer.fallback = static_cast<std::int32_t>(decision.fallback);
+  answer.reason = static_cast<std::int32_t>(judgement.reason);
+  answer.fallback = static_cast<std::int32_t>(judgement.fallback);
   answer.tier = judgement.has_tier ? static_cast<std::int32_t>(judgement.tier) : -1;
+  answer.limits = TierLimiter::limits_of(judgement);
+  answer.binding = judgement.binding;
+  for (std::uint32_t i = 0; i < answer.limits; ++i) {
+    const LimitDecision decision = limiter.describe_limit(judgement, whole, i);
+    LimitAnswer& said = answer.limit[i];
+    said.limit = decision.limit;
+    said.remaining = static_cast<double>(decision.remaining);
+    said.retry_ms = in_ms(decision.retry, now_ms);
+    said.reset_ms = in_ms(decision.reset, now_ms);
+    said.name = decision.name.data();
+    // The one that nearly all policies have needs no reading.
+    said.name_size = judgement.limits == 0 ? 0 : static_cast<std::uint32_t>(decision.name.size());
+  }
+  if (question == Question::reserve) answer.hold = limiter.hold(judgement, whole, *now);
+  return status;
+}
+
+// Puts tokens back or, below 0, charges more.
+Status adjust(TierLimiter& limiter, const Fingerprint& client, TierChoice tier, std::int64_t tokens, double now_ms,
+              const Hold* hold) {
+  const std::optional<std::int64_t> now = to_micros(now_ms);
+  if (!now) return invalid_time;
+  std::uint64_t debt = 0;
+  const Status status = status_of(limiter.put_back(client, tier, tokens, *now, hold, debt));
+  if (status == clock_error) return tell_clock_error(limiter.earliest(client, tier));
+  answer.debt = static_cast<double>(debt);
   return status;
 }
 
@@ -212,22 +253,40 @@ TIERLIMIT_EXPORT std::int32_t tierlimit_allow_known(TierLimiter* limiter, std::u
 
 TIERLIMIT_EXPORT std::int32_t tierlimit_check(TierLimiter* limiter, TIERLIMIT_CLIENT, std::int32_t tier, double cost,
                                               double now_ms) {
-  const std::optional<std::int64_t> now = to_micros(now_ms);
-  if (!now) return invalid_time;
   if (!limiter->seeded()) return not_seeded;
-  const std::uint64_t whole = bindings::whole_cost(cost);
-  const Judgement judgement = limiter->judge(TIERLIMIT_CLIENT_OF(*limiter), TierChoice{tier}, whole, *now);
-  return tell(*limiter, judgement, whole, now_ms);
+  return ask(Question::check, *limiter, TIERLIMIT_CLIENT_OF(*limiter), TierChoice{tier}, cost, now_ms);
 }
 
 TIERLIMIT_EXPORT std::int32_t tierlimit_peek(TierLimiter* limiter, TIERLIMIT_CLIENT, std::int32_t tier, double cost,
                                              double now_ms) {
-  const std::optional<std::int64_t> now = to_micros(now_ms);
-  if (!now) return invalid_time;
+  if (!limiter->seeded()) return not_seeded;
+  return ask(Question::peek, *limiter, TIERLIMIT_CLIENT_OF(*limiter), TierChoice{tier}, cost, now_ms);
+}
+
+// Checks, and leaves in the answer what it was charged to: to be kept as bytes until it is settled.
+TIERLIMIT_EXPORT std::int32_t tierlimit_reserve(TierLimiter* limiter, TIERLIMIT_CLIENT, std::int32_t tier, double cost,
+                                                double now_ms) {
+  if (!limiter->seeded()) return not_seeded;
+  return ask(Question::reserve, *limiter, TIERLIMIT_CLIENT_OF(*limiter), TierChoice{tier}, cost, now_ms);
+}
+
+// Settles what is held in the answer by its actual cost, which may be 0.
+TIERLIMIT_EXPORT std::int32_t tierlimit_settle(TierLimiter* limiter, TIERLIMIT_CLIENT, std::int32_t tier, double actual,
+                                               double now_ms) {
+  if (!limiter->seeded()) return not_seeded;
+  const std::uint64_t whole = bindings::whole_cost(actual);
+  if (whole == 0 && actual != 0) return invalid_cost;
+  const auto tokens = static_cast<std::int64_t>(answer.hold.cost) - static_cast<std::int64_t>(whole);
+  return adjust(*limiter, TIERLIMIT_CLIENT_OF(*limiter), TierChoice{tier}, tokens, now_ms, &answer.hold);
+}
+
+TIERLIMIT_EXPORT std::int32_t tierlimit_refund(TierLimiter* limiter, TIERLIMIT_CLIENT, std::int32_t tier, double cost,
+                                               double now_ms) {
   if (!limiter->seeded()) return not_seeded;
   const std::uint64_t whole = bindings::whole_cost(cost);
-  const Judgement judgement = limiter->preview(TIERLIMIT_CLIENT_OF(*limiter), TierChoice{tier}, whole, *now);
-  return tell(*limiter, judgement, whole, now_ms);
+  if (whole == 0) return invalid_cost;
+  return adjust(*limiter, TIERLIMIT_CLIENT_OF(*limiter), TierChoice{tier}, static_cast<std::int64_t>(whole), now_ms,
+                nullptr);
 }
 
 // ---- Batches -------------------------------------------------------------------------------------------------------

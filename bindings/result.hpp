@@ -29,7 +29,7 @@ inline constexpr const char* unnamed = nullptr;
 
 /// Begin an object or an array; what is written up to its `end` is in it.
 inline void object(const char* name = unnamed) { tierlimit_write_object(name); }
-inline void array(const char* name) { tierlimit_write_array(name); }
+inline void array(const char* name = unnamed) { tierlimit_write_array(name); }
 inline void end() { tierlimit_write_end(); }
 
 inline void number(const char* name, double value) { tierlimit_write_number(name, value); }

@@ -8,7 +8,8 @@ import { check } from './errors.js';
 import * as hotPath from './hot-path.js';
 
 /** @import { Decider } from './decider.js' */
-/** @import { ClientCheckOptions, Decision } from './types.js' */
+/** @import { Reservation } from './reservation.js' */
+/** @import { ClientCheckOptions, ClientReserveOptions, Decision } from './types.js' */
 
 /**
  * One client of a limiter: a connection that lives for long, say, and asks for each of its messages. The same answers
@@ -103,6 +104,37 @@ export class Client {
    */
   peek(options = undefined) {
     return Client.#decide(this, hotPath.peek, options);
+  }
+
+  /**
+   * Puts tokens back, for a request that turned out to cost less: as `TierLimiter.refund`.
+   *
+   * @param {number} [cost] whole tokens, from 1 to 2^53-1; default 1
+   * @returns {void}
+   * @throws {ClockError | TypeError | RangeError | Error} as `allow`
+   * @example
+   * client.refund(3);
+   */
+  refund(cost = 1) {
+    const client = Client.#of(this);
+    client.#decider.prepare();
+    checkCost(cost);
+    client.#decider.adjust(hotPath.refund, client.#id, cost, client.#tier);
+  }
+
+  /**
+   * Spends an estimate, to be settled when the cost is known: as `TierLimiter.reserve`.
+   *
+   * @param {ClientReserveOptions} [options] `cost` in tokens, the estimate, and `ttlMs`; default 1 and 60,000
+   * @returns {Reservation}
+   * @throws {ClockError | TypeError | RangeError | Error} as `allow`
+   * @example
+   * const reservation = client.reserve({ cost: 500 });
+   */
+  reserve(options = undefined) {
+    const client = Client.#of(this);
+    client.#decider.prepare();
+    return client.#decider.reserve(client.#id, options, ['cost', 'ttlMs'], client.#tier);
   }
 
   /**

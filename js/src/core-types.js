@@ -3,7 +3,7 @@
  * @module
  */
 
-/** @import { TierLimiterStats } from './types.js' */
+/** @import { ShadowCount, TierLimiterStats } from './types.js' */
 
 /**
  * Something about a policy document, or about a decision, that is not as it should be.
@@ -37,6 +37,20 @@
  * @property {CoreProblem[]} rejected Tiers that are invalid and clients of tiers that are not there: the default judges
  *   them.
  * @property {CoreProblem[]} warnings What is in force though not exactly as written (`rate-rounded`).
+ * @property {number | null} changedMs The time of the change by which the document in force came; null where no time
+ *   counts, for no limit is prorated.
+ */
+
+/**
+ * What one limit says to one request.
+ *
+ * @typedef {object} CoreLimitDecision
+ * @property {string} name Its name.
+ * @property {number} limit Its capacity, in tokens, as configured.
+ * @property {number} remaining Whole tokens in its bucket.
+ * @property {number | null} retryAfterMs Milliseconds until it admits the same request; 0 when it does now, null when
+ *   never.
+ * @property {number | null} resetMs Milliseconds until its bucket is full; null when never.
  */
 
 /**
@@ -56,6 +70,7 @@
  *   denied.
  * @property {null | 'no-tier' | 'unknown-tier' | 'invalid-tier-policy'} [fallback] Why the default policy judged; null
  *   when the client's own tier did.
+ * @property {CoreLimitDecision[]} [limits] Each limit that judged, in the order of the document.
  */
 
 /**
@@ -65,13 +80,38 @@
  */
 
 /**
+ * What larger capacities do to the client's balances at its next decision (0 keep, 1 fill, 2 proportional, 3 add; default
+ * 0), and the time, which is needed where limits of the new tier are prorated (`NaN`, and by default: none).
+ *
+ * @typedef {{
+ *   (client: string, tier: string): CoreProblem | null,
+ *   (client: string, tier: string, onRaise: number, nowMs: number): CoreProblem | null,
+ * }} CoreSetTier
+ */
+
+/**
+ * As of `setTier`.
+ *
+ * @typedef {{
+ *   (client: string): CoreProblem | null,
+ *   (client: string, onRaise: number, nowMs: number): CoreProblem | null,
+ * }} CoreClearTier
+ */
+
+/**
  * A limiter of the module. It knows no clock and draws no randomness: `seed` it once before the first decision, and give
  * each decision the time. It lies in the instance's memory until `delete`. An argument of another type, a wrong number of
  * arguments and a call after `delete` are a TypeError.
  *
  * @typedef {object} CoreLimiter
  * @property {() => CoreReport} report About the document that was last given.
- * @property {(policies: string) => CoreReport} setPolicies Puts a document, as JSON text, in force if it is accepted.
+ * @property {(policies: string, nowMs?: number) => CoreReport} setPolicies Puts a document, as JSON text, in force if it
+ *   is accepted. Where it, or the one in force, has a limit that is prorated, it needs the time: else it is refused as
+ *   `invalid-time`, and as `clock` where the time is earlier than `changedMs`.
+ * @property {(policies: string) => CoreReport} setShadowPolicies Judges by this document too, if it is accepted, beside
+ *   the one in force. The report is on the candidate that there is then, `revision` and `changedMs` on what is in force.
+ * @property {() => null} clearShadow Ends that.
+ * @property {() => ShadowCount[]} shadowStats What was counted meanwhile.
  * @property {(a: number, b: number, c: number, d: number) => boolean} seed Gives the limiter its secret: four random
  *   numbers of 32 bits, from `crypto.getRandomValues`. False, with nothing changed, where there is no memory for the
  *   assignments. Later calls do nothing.
@@ -82,10 +122,9 @@
  *   whole answer. It spends, too.
  * @property {(client: string, cost: number, nowMs: number, tier?: string) => CoreDecision} peek Whether `check` would
  *   admit it. Nothing is spent and nothing is stored.
- * @property {(client: string, tier: string) => CoreProblem | null} setTier Puts a client into a tier until it is set
- *   anew. Null, or the problem `out-of-memory`.
- * @property {(client: string) => CoreProblem | null} clearTier Takes what `setTier` did back. Null, or the problem
- *   `out-of-memory`.
+ * @property {CoreSetTier} setTier Puts a client into a tier until it is set anew. Null, or the problem `out-of-memory`,
+ *   `invalid-time` or `clock`.
+ * @property {CoreClearTier} clearTier Takes what `setTier` did back. Null, or such a problem.
  * @property {() => CoreStats} stats What the limiter holds and has done.
  * @property {(name: string) => number} tier The number of one of the document's tiers, from 0, as the hot path takes it;
  *   -2 for any other name.
@@ -148,6 +187,9 @@
  *   } _tierlimit_allow_known The same for the client of that fingerprint.
  * @property {CoreAsk} _tierlimit_check Judges and spends, and fills the answer.
  * @property {CoreAsk} _tierlimit_peek Judges, and fills the answer.
+ * @property {CoreAsk} _tierlimit_reserve Judges and spends, fills the answer, and leaves in it what was charged.
+ * @property {CoreAsk} _tierlimit_settle Charges `cost`, which may be 0, in place of what the answer holds.
+ * @property {CoreAsk} _tierlimit_refund Puts tokens back: 1, or a status below 0.
  */
 
 export {};

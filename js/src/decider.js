@@ -3,16 +3,17 @@
  * @module
  */
 
-import { checkTier } from './arguments.js';
-import { ClockError } from './errors.js';
+import { checkCost, checkNames, checkTier } from './arguments.js';
+import { ClockError, checkNumber } from './errors.js';
 import * as hotPath from './hot-path.js';
 import { doesNotFit, fits } from './policy-text.js';
+import { Reservation } from './reservation.js';
 import { seedBytes } from './settings.js';
 
 /** @import { Clock } from './clock.js' */
-/** @import { CoreLimiter } from './core-types.js' */
+/** @import { CoreLimiter, CoreProblem, CoreReport } from './core-types.js' */
 /** @import { HotPath } from './hot-path.js' */
-/** @import { Decision } from './types.js' */
+/** @import { Decision, ReserveOptions } from './types.js' */
 
 /** What a limiter and the handles of its clients have in common. */
 export class Decider {
@@ -30,6 +31,8 @@ export class Decider {
   #tierIds = new Map();
   /** Names by number. @type {(string | null)[]} */
   #tierNames = [];
+  /** Names of limits by where they are in memory. @type {Map<number, string>} */
+  #limitNames = new Map();
 
   /**
    * @param {HotPath} path
@@ -68,16 +71,30 @@ export class Decider {
     this.#bound.delete();
   }
 
-  /** To be called before the document changes: a number that stands for another tier must not be used. */
-  forgetTiers() {
+  /** To be called before a change by which a number may come to stand for another name. */
+  forget() {
     this.#tierIds.clear();
+    this.#tierNames.length = 0;
+    this.#limitNames.clear();
     this.tierRevision += 1;
-    this.forgetTierNames();
   }
 
-  /** To be called before an assignment changes, by which a number may come to stand for another name. */
-  forgetTierNames() {
-    this.#tierNames.length = 0;
+  /**
+   * Changes policies, or who is in which tier. The clock is read only where the core says that the time counts: there may
+   * be none yet.
+   * @template {CoreReport | CoreProblem | null} T
+   * @param {(nowMs: number) => T} change
+   * @param {(outcome: any, nowMs: number) => void} tooEarly throws
+   * @returns {T}
+   */
+  change(change, tooEarly) {
+    for (let nowMs = NaN; ; nowMs = this.now()) {
+      this.forget();
+      const outcome = change(nowMs);
+      const { code = '' } = /** @type {any} */ (outcome)?.errors?.[0] ?? outcome ?? {};
+      if (code === 'clock') tooEarly(outcome, nowMs);
+      if (code !== 'invalid-time') return outcome;
+    }
   }
 
   /**
@@ -129,13 +146,47 @@ export class Decider {
    * @param {string} client
    * @param {number} cost
    * @param {string | null | undefined} tier
+   * @param {number} [nowMs] what `now` returned
    * @returns {Decision}
    */
-  decide(what, client, cost, tier) {
-    const nowMs = this.now();
+  decide(what, client, cost, tier, nowMs = this.now()) {
     const tierId = this.tierId(tier);
     const outcome = this.#path.ask(what, this.ready, client, tierId, cost, nowMs);
     return this.#decision(outcome, nowMs, tier);
+  }
+
+  /**
+   * @param {string} client
+   * @param {ReserveOptions | undefined} options
+   * @param {readonly string[]} names of options
+   * @param {string | null | undefined} [own] the tier, where that is no option
+   */
+  reserve(client, options = {}, names, own) {
+    checkNames(options, names);
+    const { cost = 1, ttlMs = 60_000, tier = own } = options;
+    checkCost(cost);
+    checkNumber(Number.isFinite(ttlMs) && ttlMs > 0, 'ttlMs', 'a finite number above 0', ttlMs);
+    const nowMs = this.now();
+    const decision = this.decide(hotPath.reserve, client, cost, tier, nowMs);
+    return new Reservation(this, client, tier, cost, decision, nowMs + ttlMs, this.#path.held());
+  }
+
+  /**
+   * Refunds, or settles what is held.
+   * @param {number} what
+   * @param {string} client
+   * @param {number} cost
+   * @param {string | null | undefined} tier
+   * @param {number} [nowMs] what `now` returned
+   * @param {Uint8Array} [held]
+   * @returns {number} the debt
+   */
+  adjust(what, client, cost, tier, nowMs = this.now(), held = undefined) {
+    const tierId = this.tierId(tier);
+    const path = this.#path;
+    if (held !== undefined) path.hold(held);
+    this.#admitted(path.ask(what, this.ready, client, tierId, cost, nowMs), nowMs);
+    return path.debt();
   }
 
   /**
@@ -198,7 +249,7 @@ export class Decider {
   #decision(outcome, nowMs, tier) {
     const admitted = this.#admitted(outcome, nowMs);
     const path = this.#path;
-    return path.answer(admitted, tier ?? this.#tierName(path.tier()));
+    return path.answer(admitted, tier ?? this.#tierName(path.tier()), this.#limitNames);
   }
 
   /** @param {number} id */

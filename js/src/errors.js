@@ -52,8 +52,8 @@ export class ClockError extends Error {
    */
   constructor(nowMs, touchedMs) {
     super(
-      `now() is ${nowMs} ms, earlier than the client's last decision, or than full buckets were forgotten, at ` +
-        `${touchedMs} ms (see onClockBackward)`,
+      `now() is ${nowMs} ms, earlier than the client's last decision, or than full buckets were forgotten or policies ` +
+        `changed, at ${touchedMs} ms (see onClockBackward)`,
     );
     this.name = 'ClockError';
     /** Always `'clock'`. */

@@ -5,7 +5,7 @@
  */
 
 /** @import { CoreModule } from './core-types.js' */
-/** @import { Decision } from './types.js' */
+/** @import { Decision, LimitDecision } from './types.js' */
 
 /** Statuses: below 0 there is no decision. */
 export const admitted = 1;
@@ -18,6 +18,9 @@ export const check = 1;
 export const peek = 2;
 export const fingerprint = 3;
 export const batch = 4;
+export const reserve = 5;
+export const settle = 6;
+export const refund = 7;
 
 /** The tier argument of a decision: a tier's number, or one of these. */
 export const asAssigned = -1;
@@ -43,6 +46,12 @@ const reasons = /** @type {const} */ ([
   'never-refills',
   'table-full',
 ]);
+/** Where in the answer what is said of each limit begins, and how much it is, in doubles; and where what is held is. */
+const limitsAt = 7;
+const limitSize = 5;
+const holdAt = 376;
+const answerBytes = 496;
+
 const fallbacks = /** @type {const} */ ([null, 'no-tier', 'unknown-tier', 'invalid-tier-policy']);
 
 /**
@@ -64,6 +73,9 @@ export class HotPath {
   #peek;
   #fingerprint;
   #batch;
+  #reserve;
+  #settle;
+  #refund;
   #text;
   #begin;
   #buffer;
@@ -81,6 +93,9 @@ export class HotPath {
     this.#peek = module._tierlimit_peek;
     this.#fingerprint = module._tierlimit_fingerprint;
     this.#batch = module._tierlimit_batch;
+    this.#reserve = module._tierlimit_reserve;
+    this.#settle = module._tierlimit_settle;
+    this.#refund = module._tierlimit_refund;
     this.#text = module._tierlimit_text;
     this.#begin = module._tierlimit_begin;
     this.#buffer = module._tierlimit_buffer();
@@ -201,6 +216,12 @@ export class HotPath {
         return this.#peek(limiter, kind, a, b, c, d, e, f, tier, cost, nowMs);
       case fingerprint:
         return this.#fingerprint(limiter, kind, a, b, c, d, e, f);
+      case reserve:
+        return this.#reserve(limiter, kind, a, b, c, d, e, f, tier, cost, nowMs);
+      case settle:
+        return this.#settle(limiter, kind, a, b, c, d, e, f, tier, cost, nowMs);
+      case refund:
+        return this.#refund(limiter, kind, a, b, c, d, e, f, tier, cost, nowMs);
       default:
         return this.#batch(limiter, kind, a, b, c, d, e, f);
     }
@@ -226,43 +247,107 @@ export class HotPath {
   /** The three words that `ask` for a fingerprint left. */
   fingerprint() {
     this.#refresh();
-    return this.#words.slice(13, 16);
+    return this.#words.slice(9, 12);
   }
 
   /** The number of the tier that the last check or peek judged by; below 0 where it has none. */
   tier() {
     this.#refresh();
-    return this.#words[12];
+    return this.#words[6];
   }
 
   /** @returns {number} the reading at the client's last decision, after a clock error */
   touchedMs() {
     this.#refresh();
-    return this.#doubles[4];
+    return this.#doubles[0];
+  }
+
+  /** @returns {number} tokens that the last settling found not to be there */
+  debt() {
+    this.#refresh();
+    return this.#doubles[1];
+  }
+
+  /** What the last reservation was charged to. A copy, since the next one overwrites it. */
+  held() {
+    return this.#held().slice();
+  }
+
+  /**
+   * Says which reservation is settled next.
+   * @param {Uint8Array} held
+   */
+  hold(held) {
+    this.#held().set(held);
+  }
+
+  #held() {
+    const { HEAPU8 } = this.module;
+    return HEAPU8.subarray(this.#answer + holdAt, this.#answer + answerBytes);
   }
 
   /**
    * The decision that the last check or peek left.
    * @param {boolean} allowed
    * @param {string | null} tier
+   * @param {Map<number, string>} names of limits, by address, as far as they are known
    * @returns {Decision}
    */
-  answer(allowed, tier) {
+  answer(allowed, tier, names) {
     this.#refresh();
-    const doubles = this.#doubles;
     const words = this.#words;
+    const limits = [this.#limit(0, names)];
+    for (let i = 1; i < words[7]; i += 1) limits.push(this.#limit(i, names));
+    const { name, limit, remaining, retryAfterMs, resetMs } = limits[words[8]];
     // What the caller gets, and no other object on the way to it.
     return {
       allowed,
-      limit: doubles[0],
-      remaining: doubles[1],
-      retryAfterMs: doubles[2] < 0 ? null : doubles[2],
-      resetMs: doubles[3] < 0 ? null : doubles[3],
+      limit,
+      remaining,
+      retryAfterMs,
+      resetMs,
       tier,
-      limitName: 'main',
-      reason: reasons[words[10]],
-      fallback: fallbacks[words[11]],
+      limitName: name,
+      reason: reasons[words[4]],
+      fallback: fallbacks[words[5]],
+      limits,
     };
+  }
+
+  /**
+   * @param {number} index
+   * @param {Map<number, string>} names
+   * @returns {LimitDecision}
+   */
+  #limit(index, names) {
+    const doubles = this.#doubles;
+    const at = limitsAt + limitSize * index;
+    const retryAfterMs = doubles[at + 2];
+    const resetMs = doubles[at + 3];
+    return {
+      name:
+        this.#words[2 * at + 9] === 0
+          ? 'main'
+          : this.#name(this.#words[2 * at + 8], this.#words[2 * at + 9], names),
+      limit: doubles[at],
+      remaining: doubles[at + 1],
+      retryAfterMs: retryAfterMs < 0 ? null : retryAfterMs,
+      resetMs: resetMs < 0 ? null : resetMs,
+    };
+  }
+
+  /**
+   * @param {number} address
+   * @param {number} size
+   * @param {Map<number, string>} names
+   */
+  #name(address, size, names) {
+    let name = names.get(address);
+    if (name === undefined) {
+      name = String.fromCharCode(...this.module.HEAPU8.subarray(address, address + size));
+      names.set(address, name);
+    }
+    return name;
   }
 
   /**
@@ -298,7 +383,7 @@ export class HotPath {
     const outcome = this.module._tierlimit_allow_many(limiter, tier, cost, nowMs);
     if (outcome < 0) return outcome;
     this.#refresh();
-    const start = this.#words[16] >>> 0;
+    const start = this.#words[12] >>> 0;
     const words = new Int32Array(this.#bytes.buffer, start, names.length * 3);
     /** @type {boolean[]} */
     const results = [];
@@ -362,8 +447,8 @@ export class HotPath {
   #refresh() {
     if (this.#bytes.length !== 0) return;
     const buffer = /** @type {ArrayBuffer} */ (this.module.HEAPU8.buffer);
-    this.#doubles = new Float64Array(buffer, this.#answer, 5);
-    this.#words = new Int32Array(buffer, this.#answer, 17);
+    this.#doubles = new Float64Array(buffer, this.#answer, answerBytes / 8);
+    this.#words = new Int32Array(buffer, this.#answer, answerBytes / 4);
     // The last, for it says that all are there: where the caller's stack runs over in between, they are made anew.
     this.#bytes = new Uint8Array(buffer, this.#buffer, bufferBytes);
   }

@@ -9,18 +9,23 @@ import { checkClients, checkCost, checkNames, checkString, checkTier } from './a
 import { Client } from './client.js';
 import { Clock, systemNow } from './clock.js';
 import { Decider } from './decider.js';
-import { check } from './errors.js';
+import { ClockError, check, show } from './errors.js';
 import * as hotPath from './hot-path.js';
 import { forIsolate } from './isolate.js';
 import { checkPoliciesFit, doesNotFit, fits, policyText, readReport } from './policy-text.js';
 import { settings } from './settings.js';
 
 /** @import { HotPath } from './hot-path.js' */
+/** @import { Reservation } from './reservation.js' */
 /** @import { CheckOptions, Decision, TierLimiterOptions, TierLimiterStats } from './types.js' */
 /** @import { Policies, PolicyProblem, PolicyReport } from './types.js' */
+/** @import { ReserveOptions, SetTierOptions, ShadowCount } from './types.js' */
 
 /** @internal Under it the instances of a subclass have what gives them their core. */
 export const coreOf = Symbol('core');
+
+/** In the core they are numbers. @type {readonly string[]} */
+const raises = ['keep', 'fill', 'proportional', 'add'];
 
 /**
  * Some runtimes know no `using`, and have nothing of that name.
@@ -47,6 +52,8 @@ export class TierLimiter {
   #settings;
   /** @type {PolicyReport} */
   #report;
+  /** What the shadow judges by. @type {{ text: string, isText: boolean } | undefined} */
+  #candidate;
 
   /**
    * This isolate's limiter of that name, made at first use and kept on globalThis: a module that is evaluated twice (by
@@ -177,46 +184,159 @@ export class TierLimiter {
   }
 
   /**
+   * Puts tokens back, for a request that turned out to cost less, or that failed: into each of the limits that judge the
+   * client now, and at most up to its capacity. Of a sliding window the oldest charges that still count go first. A client
+   * who has spent nothing gets nothing. It is no decision: `stats()` does not count it.
+   *
+   * @param {string} client any string
+   * @param {number} [cost] whole tokens, from 1 to 2^53-1; default 1
+   * @param {string | null} [tier] the tier for this call alone; by default the client's own
+   * @returns {void}
+   * @throws {ClockError | TypeError | RangeError | Error} as `allow`
+   * @example
+   * if (limiter.allow('acme', 10) && !(await serve(request))) limiter.refund('acme', 10);
+   */
+  refund(client, cost = 1, tier = undefined) {
+    const decider = TierLimiter.#of(this);
+    decider.prepare();
+    checkString('client', client);
+    checkCost(cost);
+    decider.adjust(hotPath.refund, client, cost, tier);
+  }
+
+  /**
+   * Spends an estimate, as `check` does, for a request whose cost is known only when it is done; `settle` then charges
+   * that in its place. See `Reservation`.
+   *
+   * @param {string} client any string
+   * @param {ReserveOptions} [options] `cost` in tokens, the estimate, `ttlMs`, for how long it can be settled, and
+   *   `tier`; default 1, 60,000 and the client's own
+   * @returns {Reservation} whether or not it was admitted
+   * @throws {ClockError | TypeError | RangeError | Error} as `allow`
+   * @example
+   * const reservation = limiter.reserve('acme', { cost: 500, ttlMs: 30_000 });
+   * if (reservation.allowed) reservation.settle(await stream(request));
+   */
+  reserve(client, options = undefined) {
+    const decider = TierLimiter.#of(this);
+    decider.prepare();
+    checkString('client', client);
+    return decider.reserve(client, options, ['cost', 'ttlMs', 'tier']);
+  }
+
+  /**
    * Puts a policy document in force. It takes effect for each client at its next decision: no balance changes by
    * itself, time since the client's last decision accrues at the new rate up to the new capacity, and what is above a
-   * smaller capacity is lost. `clients` is replaced; what setTier set stays.
+   * smaller capacity is lost; `onRaise` and `accrual` of a policy say otherwise. `clients` is replaced; what setTier set
+   * stays. The clock is read only where a limit of this document or of the one before is prorated.
    *
    * @param {Policies | string} policies an object or JSON text
    * @returns {PolicyReport} what of it is judged by the default, and what was rounded
    * @throws {PolicyError} when the document is refused; the one in force stays
+   * @throws {ClockError} when the clock is read and reads earlier than at the last change; nothing changes
    * @throws {TypeError} when it is no JSON text, and no object that can be written as such
    * @example
    * const { rejected } = limiter.setPolicies(await readFile('policies.json', 'utf8'));
    * for (const { path, message } of rejected) console.warn(path, message);
    */
   setPolicies(policies) {
-    const { text, isText } = policyText(policies);
+    return TierLimiter.#load(this, policyText(policies));
+  }
+
+  /**
+   * Judges every request by another policy document too, beside the one in force, and counts what it would decide
+   * otherwise: `shadowStats` tells. It changes no decision. It has buckets of its own, which start full and take as much
+   * memory again; `setTier`, refunds and reservations are for both. A candidate that was there before ends.
+   *
+   * @param {Policies | string | null} policies an object or JSON text; null: there is no candidate any more
+   * @returns {PolicyReport} on the candidate; `revision` is that of the document in force. Of null: on that one.
+   * @throws {PolicyError} when the document is refused; a candidate that was there before stays
+   * @throws {TypeError} when it is no JSON text, and no object that can be written as such
+   * @example
+   * limiter.setShadowPolicies({ default: { capacity: 3, refillPerSecond: 1 } });
+   */
+  setShadowPolicies(policies) {
+    const candidate = policies === null ? undefined : policyText(policies);
     const decider = TierLimiter.#of(this);
-    checkPoliciesFit(this.#core.module, text);
-    decider.forgetTiers();
-    this.#report = readReport(this.#bound.setPolicies(text), isText);
-    return this.#report;
+    let report = this.#report;
+    decider.forget();
+    if (candidate) {
+      const { text, isText } = candidate;
+      checkPoliciesFit(this.#core.module, text);
+      report = readReport(this.#bound.setShadowPolicies(text), isText);
+    } else {
+      this.#bound.clearShadow();
+    }
+    this.#candidate = candidate;
+    return report;
+  }
+
+  /**
+   * Puts the candidate in force, as `setPolicies` would: the buckets in force carry over. The shadow ends.
+   *
+   * @returns {PolicyReport}
+   * @throws {Error} when there is no candidate
+   * @throws {PolicyError | ClockError} as `setPolicies`; the candidate stays
+   * @example
+   * limiter.promoteShadow();
+   */
+  promoteShadow() {
+    TierLimiter.#of(this);
+    const candidate = this.#candidate;
+    if (!candidate) throw new Error('there are no shadow policies to promote');
+    const report = TierLimiter.#load(this, candidate);
+    this.setShadowPolicies(null);
+    return report;
+  }
+
+  /**
+   * How often the candidate would have decided otherwise, for each tier and for each way in which clients came by it.
+   *
+   * @returns {ShadowCount[]} as it is now; empty where there is no candidate, or nobody has come yet
+   * @throws {Error} when the limiter is disposed
+   * @example
+   * for (const { tier, onlyLiveAllows } of limiter.shadowStats()) console.log(tier, onlyLiveAllows);
+   */
+  shadowStats() {
+    TierLimiter.#of(this);
+    return this.#bound.shadowStats();
   }
 
   /**
    * Puts a client into a tier, before whatever the document says of it, until it is set anew. The tier need not be in
-   * the document: the default judges until it is.
+   * the document: the default judges until it is. Balances stay, but for `onRaise`. The clock is read only where a limit
+   * of the new tier is prorated.
    *
    * @param {string} client any string
    * @param {string | null} tier null takes the assignment back
-   * @throws {TypeError} when an argument is of another type
+   * @param {SetTierOptions} [options] `onRaise`: what a larger capacity does to the client's balances, once, at its next
+   *   decision, and only if its tier becomes another one by this call; default `'keep'`
+   * @returns {void}
+   * @throws {TypeError} when an argument is of another type, or there is no such option
    * @throws {RangeError} when there is no memory for one more assignment
+   * @throws {ClockError} when the clock is read and reads earlier than at the client's last decision; nothing changes
    * @example
-   * limiter.setTier('acme', 'pro');
+   * limiter.setTier('acme', 'pro', { onRaise: 'fill' });
    */
-  setTier(client, tier) {
+  setTier(client, tier, options = undefined) {
     const decider = TierLimiter.#of(this);
     checkString('client', client);
     if (tier !== null) checkTier(tier);
+    if (options !== undefined) checkNames(options, ['onRaise']);
+    const { onRaise = 'keep' } = options ?? {};
+    const raise = raises.indexOf(onRaise);
+    check(raise >= 0, 'onRaise', raises.map(show).join(' or '), onRaise);
     const length = client.length + (tier?.length ?? 0);
     if (!fits(this.#core.module, length)) throw new RangeError(doesNotFit(length));
-    decider.forgetTierNames();
-    const error = tier === null ? this.#bound.clearTier(client) : this.#bound.setTier(client, tier);
+    const bound = this.#bound;
+    const error = decider.change(
+      (nowMs) =>
+        tier === null
+          ? bound.clearTier(client, raise, nowMs)
+          : bound.setTier(client, tier, raise, nowMs),
+      // By its tier until now it is as much too early for a decision, which tells how much.
+      (_, nowMs) => decider.decide(hotPath.peek, client, 1, null, nowMs),
+    );
     if (error !== null) throw new RangeError(error.message);
   }
 
@@ -318,6 +438,24 @@ export class TierLimiter {
     const { cost = 1, tier } = options ?? {};
     checkCost(cost);
     return decider.decide(what, client, cost, tier);
+  }
+
+  /**
+   * Puts a document in force.
+   * @param {TierLimiter} limiter
+   * @param {{ text: string, isText: boolean }} document
+   */
+  static #load(limiter, { text, isText }) {
+    const decider = TierLimiter.#of(limiter);
+    checkPoliciesFit(limiter.#core.module, text);
+    const raw = decider.change(
+      (nowMs) => limiter.#bound.setPolicies(text, nowMs),
+      ({ changedMs }, nowMs) => {
+        throw new ClockError(nowMs, Number(changedMs));
+      },
+    );
+    limiter.#report = readReport(raw, isText);
+    return limiter.#report;
   }
 
   // Static, for what is called on anything else than a limiter (a method pulled off its object) finds no private methods.

@@ -9,14 +9,17 @@ import { instantiate } from './core.js';
 
 /**
  * @typedef {import('./core-types.js').CoreAsk} CoreAsk
+ * @typedef {import('./core-types.js').CoreClearTier} CoreClearTier
  * @typedef {import('./core-types.js').CoreClient} CoreClient
  * @typedef {import('./core-types.js').CoreDecision} CoreDecision
  * @typedef {import('./core-types.js').CoreDecisionProblem} CoreDecisionProblem
  * @typedef {import('./core-types.js').CoreLimiter} CoreLimiter
  * @typedef {import('./core-types.js').CoreLimiterClass} CoreLimiterClass
+ * @typedef {import('./core-types.js').CoreLimitDecision} CoreLimitDecision
  * @typedef {import('./core-types.js').CoreModule} CoreModule
  * @typedef {import('./core-types.js').CoreProblem} CoreProblem
  * @typedef {import('./core-types.js').CoreReport} CoreReport
+ * @typedef {import('./core-types.js').CoreSetTier} CoreSetTier
  * @typedef {import('./core-types.js').CoreStats} CoreStats
  */
 

@@ -16,16 +16,30 @@ export { ClockError, PolicyError } from './errors.js';
 
 /**
  * @typedef {import('./client.js').Client} Client
+ * @typedef {import('./reservation.js').Reservation} Reservation
+ * @typedef {import('./types.js').Accrual} Accrual
  * @typedef {import('./types.js').CheckOptions} CheckOptions
  * @typedef {import('./types.js').ClientCheckOptions} ClientCheckOptions
+ * @typedef {import('./types.js').ClientReserveOptions} ClientReserveOptions
  * @typedef {import('./types.js').Decision} Decision
+ * @typedef {import('./types.js').Limit} Limit
+ * @typedef {import('./types.js').LimitDecision} LimitDecision
+ * @typedef {import('./types.js').LimitName} LimitName
+ * @typedef {import('./types.js').OnRaise} OnRaise
  * @typedef {import('./types.js').Policies} Policies
  * @typedef {import('./types.js').Policy} Policy
  * @typedef {import('./types.js').PolicyProblem} PolicyProblem
  * @typedef {import('./types.js').PolicyReport} PolicyReport
  * @typedef {import('./types.js').Refill} Refill
+ * @typedef {import('./types.js').ReserveOptions} ReserveOptions
+ * @typedef {import('./types.js').SetTierOptions} SetTierOptions
+ * @typedef {import('./types.js').Settlement} Settlement
+ * @typedef {import('./types.js').SeveralLimits} SeveralLimits
+ * @typedef {import('./types.js').ShadowCount} ShadowCount
  * @typedef {import('./types.js').TierLimiterOptions} TierLimiterOptions
  * @typedef {import('./types.js').TierLimiterStats} TierLimiterStats
+ * @typedef {import('./types.js').TokenBucket} TokenBucket
+ * @typedef {import('./types.js').Window} Window
  */
 
 /**

@@ -4,20 +4,97 @@
  */
 
 /**
- * What a tier allows: a bucket of `capacity` tokens that refills at a steady rate. Numbers are taken as the decimals that
- * they are written as, 0.1 as one tenth.
+ * A bucket of `capacity` tokens that refills at a steady rate. Numbers are taken as the decimals that they are written
+ * as, 0.1 as one tenth.
+ *
+ * @example
+ * const policy = { capacity: 100, refill: { tokens: 100, seconds: 60 }, onRaise: 'fill' };
+ *
+ * @typedef {object} TokenBucket
+ * @property {number} capacity Tokens in a full bucket, at least 1; fractions allowed.
+ * @property {number} [refillPerSecond] Tokens per second, at least 0. Either this or `refill` is required.
+ * @property {Refill} [refill] Tokens every so many seconds: `{ tokens: 10, seconds: 13 }`.
+ * @property {'token-bucket'} [algorithm] How requests are counted. Default: a token bucket.
+ * @property {OnRaise} [onRaise] What a raised capacity does to a balance. Default: it stays.
+ * @property {Accrual} [accrual] At which rate time accrues in which the policy changed. Default: at the one that is in
+ *   force at the client's next decision.
+ */
+
+/**
+ * At most so many tokens in a window. `sliding-window`: in any window of that length, [t, t + W), exactly; it remembers
+ * each charge, 8 bytes for each microsecond that had one. `fixed-window`: in windows one after the other, of which one
+ * begins with the client's first charge after the last one ended; up to twice as many may then be spent within W.
+ *
+ * @example
+ * const policy = { algorithm: 'sliding-window', limit: 100, windowSeconds: 60 };
+ *
+ * @typedef {object} Window
+ * @property {'sliding-window' | 'fixed-window'} algorithm How requests are counted. Required, unless it stands beside
+ *   `limits`.
+ * @property {number} limit Whole tokens: 1 to 10,000 of a sliding window, 1 to 2^53-1 of a fixed one.
+ * @property {number} windowSeconds The window's length W in seconds: whole microseconds, above 0, at most 5e8.
+ */
+
+/**
+ * What a raised capacity does to the balance of a token bucket: once for each raise of it, at the client's next decision
+ * by the same tier. `keep`: the balance stays. `fill`: the bucket is full. `proportional`: the balance grows as the
+ * capacity does, rounded down. `add`: what was spent stays spent, and the balance grows by as much as the capacity. A
+ * lowered capacity clamps the balance under all four, and rounding never creates a token.
+ *
+ * @typedef {'keep' | 'fill' | 'proportional' | 'add'} OnRaise
+ */
+
+/**
+ * At which rate time accrues in which the policy changed. `at-next`: all of it at the rate in force at the client's next
+ * decision. `prorated`: each part of it at the rate that was in force then, as if the bucket had been looked at whenever
+ * a document came into force. For time before the oldest of the last 64 documents the lower of two rates counts.
+ *
+ * @typedef {'at-next' | 'prorated'} Accrual
+ */
+
+/**
+ * What one of several limits is called. Tiers that share a name share a client's balance of it.
+ *
+ * @typedef {object} LimitName
+ * @property {string} name 1 to 64 printable ASCII characters, each name once in a policy.
+ */
+
+/**
+ * One of several limits: its name, and a token bucket or a window.
+ *
+ * @example
+ * const limit = { name: 'daily', capacity: 1e6, refill: { tokens: 1e6, seconds: 86400 } };
+ *
+ * @typedef {LimitName & (TokenBucket | (Omit<Window, 'algorithm'> & Partial<Pick<Window, 'algorithm'>>))} Limit
+ */
+
+/**
+ * Several limits that judge together: all admit and all are charged, or none is. Their order matters only for
+ * `decision.limits`, and for which one binds where two are equal.
+ *
+ * @example
+ * const policy = {
+ *   limits: [
+ *     { name: 'burst', capacity: 1000, refillPerSecond: 200 },
+ *     { name: 'daily', capacity: 1e6, refill: { tokens: 1e6, seconds: 86400 } },
+ *   ],
+ * };
+ *
+ * @typedef {object} SeveralLimits
+ * @property {readonly Limit[]} limits 1 to 8.
+ * @property {'token-bucket' | 'sliding-window' | 'fixed-window'} [algorithm] Of those that have none of their own.
+ *   Default: a token bucket.
+ * @property {OnRaise} [onRaise] Of those that have none of their own; only where all are token buckets.
+ * @property {Accrual} [accrual] Of those that have none of their own; only where all are token buckets.
+ */
+
+/**
+ * What a tier allows: one limit, which is then called `main`, or several. A member of another name is refused.
  *
  * @example
  * const policy = { capacity: 100, refill: { tokens: 100, seconds: 60 } };
  *
- * @typedef {object} Policy
- * @property {number} capacity Tokens in a full bucket, at least 1; fractions allowed.
- * @property {number} [refillPerSecond] Tokens per second, at least 0. Either this or `refill` is required.
- * @property {Refill} [refill] Tokens every so many seconds: `{ tokens: 10, seconds: 13 }`.
- * @property {'token-bucket'} [algorithm] How requests are counted. Default, and all there is: a token bucket.
- * @property {'keep'} [onRaise] What a raised capacity does to a balance. Default, and all there is: it stays.
- * @property {'at-next'} [accrual] At which rate time accrues in which the policy changed. Default, and all there is: at
- *   the one that is in force at the client's next decision.
+ * @typedef {TokenBucket | Window | SeveralLimits} Policy
  */
 
 /**
@@ -69,23 +146,41 @@
  */
 
 /**
- * The answer to one request.
+ * What one limit says to one request.
+ *
+ * @typedef {object} LimitDecision
+ * @property {string} name Its name; `main` where a policy has one limit without a name.
+ * @property {number} limit Its capacity, in tokens, as configured; of a window its limit.
+ * @property {number} remaining Whole tokens in its bucket, or left in its window: after this decision, or as it is when
+ *   peeked at.
+ * @property {number | null} retryAfterMs Milliseconds until it admits the same request if nothing else touches it: 0 when
+ *   it does now, though others may deny; null when never.
+ * @property {number | null} resetMs Milliseconds until it is full, or its window counts nothing any more, if nothing else
+ *   touches it; null when never.
+ */
+
+/**
+ * The answer to one request. Of several limits that judge together the members are those of the one that binds: of a
+ * denied request the one with the longest wait, of an admitted one that with the fewest whole tokens left for its
+ * capacity; of equals the first.
  *
  * @typedef {object} Decision
  * @property {boolean} allowed Whether the request may proceed.
- * @property {number} limit The capacity that judged, in tokens, as configured.
+ * @property {number} limit The capacity that judged, in tokens, as configured; of a window its limit.
  * @property {number} remaining Whole tokens in the bucket: after this decision, or as it is when peeked at.
  * @property {number | null} retryAfterMs Milliseconds until the same request is admitted if nothing else touches the
  *   bucket: 0 when allowed, null when never.
  * @property {number | null} resetMs Milliseconds until the bucket is full if nothing else touches it; null when never.
  * @property {string | null} tier The tier asked for, by the call, `setTier` or the document, whether or not the document
  *   has it; null when there is none.
- * @property {string} limitName The limit that binds. A policy with one limit calls it `main`.
+ * @property {string} limitName The limit that binds; `main` where a policy has one limit without a name.
  * @property {'ok' | 'exhausted' | 'cost-exceeds-capacity' | 'never-refills' | 'table-full'} reason Why it
  *   was allowed (`ok`) or denied: too few tokens for now, a cost above the capacity, too few tokens and a rate of 0, no
  *   room for a new client (with `onFull: 'deny'`).
  * @property {null | 'no-tier' | 'unknown-tier' | 'invalid-tier-policy'} fallback Why the default policy judged; null
  *   when the client's own tier did.
+ * @property {LimitDecision[]} limits Each limit that judged, in the order of the document; of a policy with one limit
+ *   that one.
  */
 
 /**
@@ -101,6 +196,57 @@
  *
  * @typedef {object} ClientCheckOptions
  * @property {number} [cost] Whole tokens, from 1 to 2^53-1. Default 1.
+ */
+
+/**
+ * What `reserve` of a limiter may be told.
+ *
+ * @typedef {object} ReserveOptions
+ * @property {number} [cost] The estimate, which is spent at once: whole tokens, from 1 to 2^53-1. Default 1.
+ * @property {number} [ttlMs] For how long it can be settled, in milliseconds, above 0; afterwards the estimate stays
+ *   spent. Default 60,000.
+ * @property {string | null} [tier] The tier for this reservation alone, its settling included; otherwise the client's own
+ *   at each time.
+ */
+
+/**
+ * What `reserve` of a `Client` may be told.
+ *
+ * @typedef {object} ClientReserveOptions
+ * @property {number} [cost] The estimate, which is spent at once: whole tokens, from 1 to 2^53-1. Default 1.
+ * @property {number} [ttlMs] For how long it can be settled, in milliseconds, above 0; afterwards the estimate stays
+ *   spent. Default 60,000.
+ */
+
+/**
+ * What became of a reservation that was to be settled or cancelled.
+ *
+ * @typedef {object} Settlement
+ * @property {'settled' | 'cancelled' | 'expired' | 'denied' | 'already-settled' | 'already-cancelled'} outcome Done
+ *   (`settled`, `cancelled`), or why nothing has changed: its time to live is over, it was denied, it has ended before.
+ * @property {number} returned Tokens of the estimate that were put back; 0 when none were.
+ * @property {number} debt Tokens above the estimate that were not there to be charged; of several limits the most.
+ */
+
+/**
+ * What `setTier` may be told.
+ *
+ * @typedef {object} SetTierOptions
+ * @property {OnRaise} [onRaise] What a larger capacity does to the client's balances, once, at its next decision, and
+ *   only if its tier becomes another one by this call. Default `'keep'`.
+ */
+
+/**
+ * How often a candidate decided as the policies in force did, and how often otherwise.
+ *
+ * @typedef {object} ShadowCount
+ * @property {string | null} tier The tier that was asked for; null: none, or one that neither document knows.
+ * @property {'call' | 'assigned' | 'document' | 'none'} clientClass Where it came from: the call, `setTier`, the
+ *   document's `clients`, or nowhere.
+ * @property {number} bothAllow Requests that both admit.
+ * @property {number} bothDeny Requests that both deny.
+ * @property {number} onlyLiveAllows Requests that the policies in force admit and the candidate denies.
+ * @property {number} onlyShadowAllows Requests that the policies in force deny and the candidate admits.
  */
 
 /**

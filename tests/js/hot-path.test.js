@@ -21,6 +21,7 @@ const textGiven = -2;
 const longestInWords = 24;
 const longestBegun = 48;
 const bufferBytes = 4096;
+const answerBytes = 496;
 const reasons = ['ok', 'exhausted', 'cost-exceeds-capacity', 'never-refills', 'table-full'];
 const fallbacks = [null, 'no-tier', 'unknown-tier', 'invalid-tier-policy'];
 
@@ -103,7 +104,7 @@ function asText(limiter, name, filled = bufferBytes, on = module) {
 function fingerprintOf(limiter, client, on = module) {
   assert.equal(on._tierlimit_fingerprint(limiter.handle(), ...client), 0);
   const view = new DataView(on.HEAPU8.buffer, on._tierlimit_answer() >>> 0);
-  return [52, 56, 60].map((at) => view.getUint32(at, true));
+  return [36, 40, 44].map((at) => view.getUint32(at, true));
 }
 
 /** A client by its fingerprint. */
@@ -119,6 +120,12 @@ const check = (limiter, client, asked = undefined) =>
   module._tierlimit_check(limiter.handle(), ...client, ...request(asked));
 const peek = (limiter, client, asked = undefined) =>
   module._tierlimit_peek(limiter.handle(), ...client, ...request(asked));
+const reserve = (limiter, client, asked = undefined) =>
+  module._tierlimit_reserve(limiter.handle(), ...client, ...request(asked));
+const settle = (limiter, client, asked = undefined) =>
+  module._tierlimit_settle(limiter.handle(), ...client, ...request(asked));
+const refund = (limiter, client, asked = undefined) =>
+  module._tierlimit_refund(limiter.handle(), ...client, ...request(asked));
 const allowKnown = (limiter, words, asked = undefined) =>
   module._tierlimit_allow_known(limiter.handle(), ...words, ...request(asked));
 const batch = (limiter, client, on = module) => on._tierlimit_batch(limiter.handle(), ...client);
@@ -129,22 +136,23 @@ function allowMany(limiter, count, asked = undefined, on = module) {
   if (outcome < 0) return outcome;
   assert.equal(outcome, 0);
   const view = new DataView(on.HEAPU8.buffer);
-  const results = view.getUint32((on._tierlimit_answer() >>> 0) + 64, true);
+  const results = view.getUint32((on._tierlimit_answer() >>> 0) + 48, true);
   return Array.from({ length: count }, (_, i) => view.getUint32(results + 12 * i, true));
 }
 
-/** The fields of the answer buffer that tell of a decision. */
+/** The fields of the answer buffer that tell of a decision, those of a limit by the one that binds. */
 function answer() {
   const view = new DataView(module.HEAPU8.buffer, module._tierlimit_answer() >>> 0);
+  const at = 56 + 40 * view.getUint32(32, true);
   return {
-    limit: view.getFloat64(0, true),
-    remaining: view.getFloat64(8, true),
-    retryMs: view.getFloat64(16, true),
-    resetMs: view.getFloat64(24, true),
-    touchedMs: view.getFloat64(32, true),
-    reason: reasons[view.getInt32(40, true)],
-    fallback: fallbacks[view.getInt32(44, true)],
-    tier: view.getInt32(48, true),
+    limit: view.getFloat64(at, true),
+    remaining: view.getFloat64(at + 8, true),
+    retryMs: view.getFloat64(at + 16, true),
+    resetMs: view.getFloat64(at + 24, true),
+    touchedMs: view.getFloat64(0, true),
+    reason: reasons[view.getInt32(16, true)],
+    fallback: fallbacks[view.getInt32(20, true)],
+    tier: view.getInt32(24, true),
   };
 }
 
@@ -808,16 +816,16 @@ test('each call writes of the answer what it is said to write, and nothing else'
     for (const mark of [0x5a, 0xa5]) {
       const start = module._tierlimit_answer() >>> 0;
       assert.equal(start % 8, 0);
-      module.HEAPU8.fill(mark, start, start + 68);
+      module.HEAPU8.fill(mark, start, start + answerBytes);
       call();
-      const bytes = module.HEAPU8.subarray(start, start + 68);
+      const bytes = module.HEAPU8.subarray(start, start + answerBytes);
       bytes.forEach((byte, i) => byte !== mark && offsets.add(i));
     }
     return [...offsets].sort((a, b) => a - b);
   };
   const range = (from, to) => Array.from({ length: to - from }, (_, i) => from + i);
-  const decision = [...range(0, 32), ...range(40, 52)];
-  const touched = range(32, 40);
+  const decision = [...range(16, 36), ...range(56, 96)];
+  const touched = range(0, 8);
   const nothing = [];
   const expect = (offsets, outcome, call) => {
     assert.deepEqual(
@@ -850,9 +858,23 @@ test('each call writes of the answer what it is said to write, and nothing else'
     expect(nothing, status.notSeeded, () => ask(unseeded, inWords('c')));
     expect(nothing, status.noPolicies, () => ask(refused, inWords('c')));
   }
+  // What is held: the cost, the time, the limits that were charged, how many. (Two bytes are of no meaning.)
+  const held = range(376, 493);
+  expect([...decision, ...held], 1, () => reserve(limiter, somebodyNew()));
+  expect(touched, status.clock, () => reserve(limiter, inWords('late')));
+  expect(nothing, status.invalidCost, () => reserve(limiter, inWords('c'), { cost: 0 }));
+  expect(nothing, status.notSeeded, () => reserve(unseeded, inWords('c')));
+  const debt = range(8, 16);
+  expect(debt, 1, () => refund(limiter, inWords('spent')));
+  expect(touched, status.clock, () => refund(limiter, theText));
+  expect(nothing, status.invalidCost, () => refund(limiter, inWords('c'), { cost: 0 }));
+  expect(nothing, status.notSeeded, () => refund(unseeded, inWords('c')));
+  expect(nothing, status.invalidCost, () => settle(limiter, inWords('c'), { cost: 0.5 }));
+  expect(nothing, status.invalidTime, () => settle(limiter, inWords('c'), { nowMs: NaN }));
+  expect(nothing, status.notSeeded, () => settle(unseeded, inWords('c')));
   const fingerprint = (of, client) => module._tierlimit_fingerprint(of.handle(), ...client);
-  expect(range(52, 64), 0, () => fingerprint(limiter, inWords('c')));
-  expect(range(52, 64), 0, () => fingerprint(limiter, theText));
+  expect(range(36, 48), 0, () => fingerprint(limiter, inWords('c')));
+  expect(range(36, 48), 0, () => fingerprint(limiter, theText));
   expect(nothing, status.notSeeded, () => fingerprint(unseeded, inWords('c')));
 
   const many = (of, names, asked) => {
@@ -861,7 +883,7 @@ test('each call writes of the answer what it is said to write, and nothing else'
   };
   expect(nothing, 0, () => batch(limiter, inWords('late')));
   module._tierlimit_batch_end();
-  expect(range(64, 68), 0, () => many(limiter, ['spent', 'spent'], {}));
+  expect(range(48, 52), 0, () => many(limiter, ['spent', 'spent'], {}));
   expect(touched, status.clock, () => many(limiter, ['spent', 'late'], {}));
   expect(nothing, status.invalidTime, () => many(limiter, ['spent'], { nowMs: Infinity }));
   expect(nothing, status.invalidCost, () => many(limiter, ['spent'], { cost: 0 }));
@@ -906,7 +928,36 @@ test('buffers stay where they are and what they hold while memory grows', () => 
   own._tierlimit_check(limiter.handle(), ...theText, ...request());
   grow();
   const view = new DataView(own.HEAPU8.buffer, answerAt);
-  assert.deepEqual([view.getFloat64(0, true), view.getFloat64(8, true)], [1, 0]);
+  assert.deepEqual([view.getFloat64(56, true), view.getFloat64(64, true)], [1, 0]);
+});
+
+test('what is reserved is settled from a copy of what the answer held', () => {
+  const limiter = made(only(10, 0));
+  const at = (module._tierlimit_answer() >>> 0) + 376;
+  const held = () => module.HEAPU8.slice(at, at + 120);
+  const left = (name) => {
+    peek(limiter, inWords(name));
+    return answer().remaining;
+  };
+  assert.equal(reserve(limiter, inWords('a'), { cost: 5 }), 1);
+  const a = held();
+  assert.equal(reserve(limiter, asText(limiter, 'b'), { cost: 7 }), 1);
+  const b = held();
+  assert.deepEqual([left('a'), left('b')], [5, 3]);
+  module.HEAPU8.set(a, at);
+  assert.equal(settle(limiter, inWords('a'), { cost: 2 }), 1);
+  assert.deepEqual([left('a'), left('b')], [8, 3]);
+  module.HEAPU8.set(b, at);
+  assert.equal(settle(limiter, asText(limiter, 'b'), { cost: 11 }), 1);
+  const debt = new DataView(module.HEAPU8.buffer).getFloat64(at - 368, true);
+  assert.deepEqual([left('a'), left('b'), debt], [8, 0, 1]);
+  assert.equal(refund(limiter, inWords('b'), { cost: 4 }), 1);
+  assert.equal(
+    refund(limiter, byFingerprint(fingerprintOf(limiter, inWords('a'))), { cost: 4 }),
+    1,
+  );
+  assert.deepEqual([left('a'), left('b')], [10, 4]);
+  limiter.delete();
 });
 
 test('embind, the wrapper and the exports are about the same clients', () => {

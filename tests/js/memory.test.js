@@ -8,7 +8,7 @@ import { withModule } from 'tierlimit/slim';
 
 import { Random } from '../model/random.js';
 import { runScript } from './support/child.js';
-import { clocked, only, seed, thrown } from './support/limiter.js';
+import { byMain, clocked, only, seed, thrown } from './support/limiter.js';
 import { coreBytes, coreWithin, watchMemories } from './support/memory.js';
 
 const memories = watchMemories();
@@ -54,12 +54,7 @@ test('case 25: decisions are right when memory grows beneath them, and what was 
   const expected = [
     { allowed: true, limit: 3, remaining: 2, retryAfterMs: 0, resetMs: 1000, tier: null },
     { allowed: true, limit: 5, remaining: 4, retryAfterMs: 0, resetMs: 1000, tier: 'tür' },
-  ].map((part, i) => ({
-    ...part,
-    limitName: 'main',
-    reason: 'ok',
-    fallback: i === 0 ? 'no-tier' : null,
-  }));
+  ].map((part, i) => byMain({ ...part, reason: 'ok', fallback: i === 0 ? 'no-tier' : null }));
   const clients = untilGrown(2, (i) => {
     const tier = i % 2 === 1 ? 'tür' : undefined;
     assert.deepEqual(take(`client ${i}`, 1000, 1, tier), expected[i % 2]);
@@ -322,17 +317,16 @@ test('where there is no room the bucket goes that would be full soonest: a flood
 test('onFull: deny refuses new clients, and who is known goes on', () => {
   const { limiter, take } = clocked(only(4, 1), { maxClients: 8, onFull: 'deny' });
   for (let i = 0; i < 8; i += 1) take(`c${i}`, 0, 1 + (i % 4));
-  const refused = {
+  const refused = byMain({
     allowed: false,
     limit: 4,
     remaining: 4,
     retryAfterMs: 1000,
     resetMs: 0,
     tier: null,
-    limitName: 'main',
     reason: 'table-full',
     fallback: 'no-tier',
-  };
+  });
   assert.deepEqual(limiter.peek('new'), refused);
   assert.deepEqual(take('new', 0), refused);
   assert.equal(limiter.allow('new'), false);

@@ -45,6 +45,7 @@ test('a limiter from policy JSON decides at the times it is given', () => {
     limitName: 'main',
     reason: 'ok',
     fallback: 'no-tier',
+    limits: [{ name: 'main', limit: 2, remaining: 1, retryAfterMs: 0, resetMs: 1000 }],
   });
   assert.equal(limiter.allow('acme', 1, 0), true);
   assert.equal(limiter.allow('acme', 1, 500), false);
@@ -136,12 +137,13 @@ test('reports: what was refused, tolerated and rounded, with places', () => {
     ],
   );
   // What is in force is what was.
-  assert.deepEqual({ ...refused, errors: [] }, { revision, errors, rejected, warnings });
+  const changedMs = null;
+  assert.deepEqual({ ...refused, errors: [] }, { revision, errors, rejected, warnings, changedMs });
   assert.deepEqual(limiter.report(), refused);
   assert.equal(limiter.peek('c', 1, 0).limit, 1e9);
 
   const accepted = limiter.setPolicies(JSON.stringify(only(5, 1)));
-  assert.deepEqual(accepted, { revision: 2, errors: [], rejected: [], warnings: [] });
+  assert.deepEqual(accepted, { revision: 2, errors: [], rejected: [], warnings: [], changedMs });
   assert.equal(limiter.peek('c', 1, 0).limit, 5);
   limiter.delete();
 });

@@ -14,15 +14,16 @@ export const seed = Uint8Array.from({ length: 16 }, (_, index) => index * 7 + 1)
 export function clocked(policies, options = {}, Limiter = TierLimiter) {
   const clock = { ms: 0 };
   const limiter = new Limiter({ policies, now: () => clock.ms, seed, ...options });
-  return {
-    limiter,
-    clock,
-    /** `check` at a time. */
-    take(client, atMs, cost = 1, tier = undefined) {
-      clock.ms = atMs;
-      return limiter.check(client, { cost, tier });
-    },
+  /** `check` at a time; and `take.peek`. */
+  const take = (client, atMs, cost = 1, tier = undefined) => {
+    clock.ms = atMs;
+    return limiter.check(client, { cost, tier });
   };
+  take.peek = (client, atMs, cost = 1, tier = undefined) => {
+    clock.ms = atMs;
+    return limiter.peek(client, { cost, tier });
+  };
+  return { limiter, clock, take };
 }
 
 /** A document with nothing but a default. */
@@ -58,3 +59,13 @@ export const notStrings = [
   [['a'], 'an Array'],
   [new String('a'), 'a String'],
 ];
+
+/**
+ * A whole decision of a policy that has one limit, by what is told of that.
+ *
+ * @param {object} decision without `limitName` and `limits`
+ */
+export function byMain({ limit, remaining, retryAfterMs, resetMs, ...rest }) {
+  const numbers = { limit, remaining, retryAfterMs, resetMs };
+  return { ...rest, ...numbers, limitName: 'main', limits: [{ name: 'main', ...numbers }] };
+}
