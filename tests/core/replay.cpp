@@ -17,6 +17,8 @@
 //                                   reservations are numbered from 0, those that failed too
 //   shadow <policies>                                           -> shadow … | refused … | done
 //   promote <now>                                               -> report … | clock-error
+//   restore <now> <now of the restored>                         -> report …
+//                                   goes on with a limiter made of a snapshot, by which nobody settles reservations
 //   shadow-stats                                                -> shadow-stats …
 //   stats                                                       -> stats …
 //
@@ -114,19 +116,19 @@ std::string write(const std::vector<Error>& errors) {
 class Replay {
  public:
   Replay(const tierlimit::LimiterOptions& options, std::vector<std::string> probes)
-      : limiter_(options), probes_(std::move(probes)) {
-    limiter_.seed({1, 2});
+      : options_(options), limiter_(std::make_unique<tierlimit::TierLimiter>(options)), probes_(std::move(probes)) {
+    limiter_->seed({1, 2});
   }
 
   std::string set_policies(const std::string& text, std::optional<std::int64_t> now = std::nullopt) {
-    const auto revision = limiter_.set_policies(text, now);
+    const auto revision = limiter_->set_policies(text, now);
     if (!revision) return refused(revision.error());
-    return "report " + std::to_string(revision.value()) + report(limiter_);
+    return "report " + std::to_string(revision.value()) + report(*limiter_);
   }
 
   std::string set_tier(double now_ms, const std::string& client, const std::optional<std::string>& tier,
                        tierlimit::OnRaise on_raise) {
-    const auto done = limiter_.set_tier(client, tier, on_raise, tierlimit::to_micros(now_ms));
+    const auto done = limiter_->set_tier(client, tier, on_raise, tierlimit::to_micros(now_ms));
     if (done) return "done";
     return done.error().code == ErrorCode::clock ? "clock-error" : std::string(to_string(done.error().code));
   }
@@ -135,7 +137,7 @@ class Replay {
     const auto now = tierlimit::to_micros(now_ms);
     if (!now) return std::string(to_string(ErrorCode::invalid_time));
     using Status = tierlimit::Judgement::Status;
-    const auto judgement = limiter_.judge(request.client, limiter_.choice(request.tier), request.cost, *now);
+    const auto judgement = limiter_->judge(request.client, limiter_->choice(request.tier), request.cost, *now);
     const std::string line = judgement.status == Status::admitted ? "allow 1"
                              : judgement.status == Status::denied ? "allow 0"
                                                                   : refusal(now_ms, judgement);
@@ -149,14 +151,14 @@ class Replay {
     if (!now) return std::string(to_string(ErrorCode::invalid_time));
     if (request.cost == 0 || request.cost > tierlimit::max_cost) return std::string(to_string(ErrorCode::invalid_cost));
     using Status = tierlimit::Judgement::Status;
-    const auto choice = limiter_.choice(request.tier);
+    const auto choice = limiter_->choice(request.tier);
     for (const std::string& client : clients) {
-      const auto judgement = limiter_.preview(client, choice, request.cost, *now);
+      const auto judgement = limiter_->preview(client, choice, request.cost, *now);
       if (judgement.status != Status::admitted && judgement.status != Status::denied) return refusal(now_ms, judgement);
     }
     std::string line = "allow-many ";
     for (const std::string& client : clients) {
-      const auto judgement = limiter_.judge(client, choice, request.cost, *now);
+      const auto judgement = limiter_->judge(client, choice, request.cost, *now);
       line += judgement.status == Status::admitted ? '1' : '0';
       notice(client);
     }
@@ -166,7 +168,7 @@ class Replay {
   std::string decide(bool spend, double now_ms, const tierlimit::Request& request) {
     const auto now = tierlimit::to_micros(now_ms);
     if (!now) return std::string(to_string(ErrorCode::invalid_time));
-    const auto result = spend ? limiter_.check(request, *now) : limiter_.peek(request, *now);
+    const auto result = spend ? limiter_->check(request, *now) : limiter_->peek(request, *now);
     const std::string line = result ? told(now_ms, result.value()) : failure(now_ms, *now, request, result.error());
     notice(request.client);
     return line;
@@ -175,7 +177,7 @@ class Replay {
   std::string refund(double now_ms, const tierlimit::Request& request) {
     const auto now = tierlimit::to_micros(now_ms);
     if (!now) return std::string(to_string(ErrorCode::invalid_time));
-    const auto done = limiter_.refund(request, *now);
+    const auto done = limiter_->refund(request, *now);
     return done ? "done" : failure(now_ms, *now, request, done.error());
   }
 
@@ -183,7 +185,7 @@ class Replay {
     reservations_.push_back({});
     const auto now = tierlimit::to_micros(now_ms);
     if (!now) return std::string(to_string(ErrorCode::invalid_time));
-    auto result = limiter_.reserve(request, *now);
+    auto result = limiter_->reserve(request, *now);
     if (!result) return failure(now_ms, *now, request, result.error());
     Held& held = reservations_.back();
     const std::string line = told(now_ms, result.value().decision);
@@ -200,9 +202,9 @@ class Replay {
     const auto now = tierlimit::to_micros(now_ms);
     if (!now) return std::string(to_string(ErrorCode::invalid_time));
     Held& held = reservations_.at(number);
+    if (held.outcome.empty() && *now >= held.until) held.outcome = "expired";
     if (!held.outcome.empty()) return "settlement " + held.outcome + " 0 0";
-    if (*now >= held.until) return "settlement expired 0 0";
-    const auto settlement = limiter_.settle(*held.reservation, actual, *now);
+    const auto settlement = limiter_->settle(*held.reservation, actual, *now);
     if (!settlement) {
       const ErrorCode code = settlement.error().code;
       return code == ErrorCode::clock ? "clock-error" : std::string(to_string(code));
@@ -214,25 +216,25 @@ class Replay {
 
   std::string set_shadow(const std::optional<std::string>& text) {
     if (!text) {
-      limiter_.clear_shadow();
+      limiter_->clear_shadow();
       return "done";
     }
-    const auto done = limiter_.set_shadow_policies(*text);
+    const auto done = limiter_->set_shadow_policies(*text);
     if (!done) return refused(done.error());
     candidate_ = *text;
-    return "shadow" + report(*limiter_.shadow());
+    return "shadow" + report(*limiter_->shadow());
   }
 
   std::string promote(double now_ms) {
     const std::string line = set_policies(candidate_, tierlimit::to_micros(now_ms));
-    if (line.starts_with("report")) limiter_.clear_shadow();
+    if (line.starts_with("report")) limiter_->clear_shadow();
     return line;
   }
 
   [[nodiscard]] std::string shadow_stats() const {
     static constexpr std::array classes{"call", "assigned", "document", "none"};
     std::vector<std::string> rows;
-    for (const tierlimit::ShadowCount& count : limiter_.shadow_counts()) {
+    for (const tierlimit::ShadowCount& count : limiter_->shadow_counts()) {
       std::ostringstream row;
       row << " | " << (count.tier ? write(*count.tier) : "-") << ' '
           << classes.at(static_cast<std::size_t>(count.client_class)) << ' ' << count.both_allow << ' '
@@ -245,11 +247,36 @@ class Replay {
     return line;
   }
 
+  // A new limiter goes on with what a snapshot of the old one says.
+  std::string restore(double now_ms, double restored_ms) {
+    std::string bytes;
+    tierlimit::codec::Stream to;
+    to.write = [](void* context, const void* from, std::size_t size) {
+      static_cast<std::string*>(context)->append(static_cast<const char*>(from), size);
+    };
+    to.context = &bytes;
+    const auto written = limiter_->snapshot(to, *tierlimit::to_micros(now_ms));
+    if (!written) return std::string(to_string(written.error().code));
+
+    auto restored = std::make_unique<tierlimit::TierLimiter>(options_);
+    tierlimit::codec::Stream from;
+    from.read = [](void* context, std::uint64_t place, void* into, std::size_t size) {
+      static_cast<std::string*>(context)->copy(static_cast<char*>(into), size, place);
+    };
+    from.context = &bytes;
+    from.size = bytes.size();
+    const auto read = restored->restore(from, *tierlimit::to_micros(restored_ms));
+    if (!read) return std::string(to_string(read.error().code));
+    limiter_ = std::move(restored);
+    reservations_.clear();
+    return "report " + std::to_string(limiter_->revision()) + report(*limiter_);
+  }
+
   [[nodiscard]] std::string stats() const {
-    const auto stats = limiter_.stats();
+    const auto stats = limiter_->stats();
     std::ostringstream line;
     line << "stats " << stats.buckets << ' ' << stats.assignments << ' ' << stats.allowed << ' ' << stats.denied << ' '
-         << limiter_.revision() << ' ' << stats.evictions << ' ' << write(stats.evicted_tokens) << ' '
+         << limiter_->revision() << ' ' << stats.evictions << ' ' << write(stats.evicted_tokens) << ' '
          << stats.table_full;
     return line.str();
   }
@@ -274,7 +301,7 @@ class Replay {
   // Notices what has been evicted, now that `client` may have got buckets.
   void notice(std::string_view client) {
     if (probes_.empty()) return;
-    const std::uint64_t evictions = limiter_.stats().evictions;
+    const std::uint64_t evictions = limiter_->stats().evictions;
     if (evictions != std::exchange(evictions_, evictions)) {
       std::vector<std::string> gone;
       for (auto each = present_.begin(); each != present_.end();) {
@@ -294,10 +321,15 @@ class Replay {
     }
   }
 
-  // Whether a client has a bucket: only then a time can be too early for it. (Nothing is swept.)
-  [[nodiscard]] bool has(std::string_view client, std::size_t probe) {
-    const auto tier = limiter_.tier(probes_[probe]);
-    return limiter_.earliest(*limiter_.fingerprint(client), tier) > -tierlimit::max_micros;
+  [[nodiscard]] bool has(std::string_view client, std::size_t probe) const {
+    using tierlimit::Algorithm;
+    const std::string_view tier = probes_[probe];
+    const auto slash = tier.find('/');
+    const auto algorithm = tier.substr(slash + 1);
+    return limiter_->remembers(client, tier.substr(1, slash - 1),
+                               algorithm == "token-bucket"     ? Algorithm::token_bucket
+                               : algorithm == "sliding-window" ? Algorithm::sliding_window
+                                                               : Algorithm::fixed_window);
   }
 
   static std::string refused(const std::vector<Error>& errors) {
@@ -330,7 +362,7 @@ class Replay {
   std::string failure(double now_ms, std::int64_t now, const tierlimit::Request& request, const Error& error) {
     if (error.code != ErrorCode::clock) return std::string(to_string(error.code));
     // A cost of 1 is as good as any.
-    return clock(now_ms, limiter_.preview(request.client, limiter_.choice(request.tier), 1, now));
+    return clock(now_ms, limiter_->preview(request.client, limiter_->choice(request.tier), 1, now));
   }
 
   static std::string refusal(double now_ms, const tierlimit::Judgement& judgement) {
@@ -351,7 +383,8 @@ class Replay {
         .append(write(static_cast<double>(judgement.state.touched) / 1000));
   }
 
-  tierlimit::TierLimiter limiter_;
+  tierlimit::LimiterOptions options_;
+  std::unique_ptr<tierlimit::TierLimiter> limiter_;
   std::vector<Held> reservations_;
   std::string candidate_;            // Of the shadow.
   std::vector<std::string> probes_;  // Tiers that tell of one bucket each; none: nobody asks who is evicted.
@@ -404,6 +437,7 @@ std::string answer(std::unique_ptr<Replay>& replay, const std::string& line) {
   const double now_ms = read_double(next());
   if (kind == "policies") return replay->set_policies(read_string(next()), tierlimit::to_micros(now_ms));
   if (kind == "promote") return replay->promote(now_ms);
+  if (kind == "restore") return replay->restore(now_ms, read_double(next()));
   if (kind == "setTier") {
     const std::string client = read_string(next());
     const auto tier = read_optional_string(next());

@@ -33,7 +33,7 @@ const COUNTING = {
  * @property {bigint} at
  * @property {bigint} until from when on it is too late to settle it
  * @property {NamedLimit[]} charged
- * @property {'open' | 'denied' | 'settled' | 'cancelled'} state
+ * @property {'open' | 'denied' | 'expired' | 'settled' | 'cancelled'} state
  * @property {Shadow | null} shadow which saw it
  * @property {number} [shadowed] its number there
  */
@@ -277,11 +277,14 @@ export class ModelLimiter {
     });
     if (reservation === null) return answered('denied'); // there was none: an error
     const { state, shadow, shadowed } = reservation;
-    if (state === 'denied') return answered('denied');
+    if (state === 'denied' || state === 'expired') return answered(state);
     if (state !== 'open') return answered(`already-${state}`);
     return this.#answer(() => {
       const now = toMicros(nowMs);
-      if (now >= reservation.until) return answered('expired');
+      if (now >= reservation.until) {
+        reservation.state = 'expired'; // whatever the clock reads later
+        return answered('expired');
+      }
       let settlement;
       try {
         settlement = this.#settle(reservation, BigInt(actual), now, nowMs);
@@ -322,14 +325,10 @@ export class ModelLimiter {
   }
 
   /**
-   * Judges a candidate beside what is in force; null ends that.
+   * Judges a candidate beside what is in force.
    * @param {unknown} document
    */
   setShadowPolicies(document) {
-    if (document === null) {
-      this.#shadow = null;
-      return { kind: 'done' };
-    }
     const { policies, refused } = judgeDocument(document, this.#strict);
     if (refused) return { kind: 'refused', problems: refused };
     const limiter = new ModelLimiter({ strict: this.#strict });
@@ -337,6 +336,11 @@ export class ModelLimiter {
     for (const [client, tier] of this.#assigned) limiter.#assigned.set(client, tier);
     this.#shadow = new Shadow(limiter, document, this.#observe);
     return { kind: 'shadow', rejected: policies.rejected, warnings: policies.warnings };
+  }
+
+  endShadow() {
+    this.#shadow = null;
+    return { kind: 'done' };
   }
 
   /** Whether there is a candidate. */

@@ -172,7 +172,7 @@ class Scenario {
       case 'settle':
         return this.#settlement();
       case 'shadow':
-        if (random.chance(0.2)) return { kind, document: null, text: null };
+        if (random.chance(0.2)) return { kind, text: null };
         return { kind, ...this.#document() };
       case 'promote':
         return { kind, nowMs: this.#reading() };
@@ -546,7 +546,7 @@ export function ask(model, operation) {
     case 'setTier':
       return model.setTier(client, tier, operation);
     case 'shadow':
-      return model.setShadowPolicies(document);
+      return operation.text === null ? model.endShadow() : model.setShadowPolicies(document);
     case 'promote':
       return model.promoteShadow(nowMs);
     case 'stats':

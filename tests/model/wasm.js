@@ -1,7 +1,7 @@
 // The package as users import it: the WebAssembly module behind its wrapper.
 import { ClockError, PolicyError, TierLimiter } from 'tierlimit';
 import { MAX_MS } from './time.js';
-import { answerLine, withEvicted } from './transcript.js';
+import { answerLine, withEvicted, writtenKey } from './transcript.js';
 
 const seed = Uint8Array.from({ length: 16 }, (_, index) => index);
 
@@ -29,10 +29,11 @@ class Subject {
   limiter = null;
   #handles = new Map();
   #options;
+  #reservations = [];
 
   /** @param {import('./scenario.js').Operation} operation */
   constructor({ strict, table }) {
-    this.#options = { strict, ...table, now: () => this.nowMs, sweep: false, seed };
+    this.#options = { strict, ...table, now: () => this.nowMs, sweep: false };
   }
 
   /** @param {import('./scenario.js').Operation} operation */
@@ -40,48 +41,85 @@ class Subject {
     try {
       return answerLine(this.perform(operation));
     } catch (error) {
-      return answerLine(failure(error));
+      return answerLine(failure(error, operation.kind));
     }
   }
 
   /** @param {import('./scenario.js').Operation} operation */
   perform(operation) {
-    const { kind, text, client, clients, cost, tier, byHandle } = operation;
+    const { kind, text, client, clients, cost, tier, onRaise, ttlMs } = operation;
+    const { limiter } = this;
     const isPlain = cost === 1 && tier === undefined; // leave to the wrapper what it has defaults for
     this.nowMs = operation.nowMs ?? this.nowMs;
     switch (kind) {
       case 'open':
-        this.limiter = new TierLimiter({ ...this.#options, policies: text });
+        this.limiter = new TierLimiter({ ...this.#options, policies: text, seed });
         return report(this.limiter);
       case 'policies':
-        return report(this.limiter.setPolicies(text));
+        return report(limiter.setPolicies(text));
       case 'setTier':
-        this.limiter.setTier(client, tier);
+        limiter.setTier(client, tier, ...(onRaise === undefined ? [] : [{ onRaise }]));
         return { kind: 'done' };
       case 'stats':
-        return { kind, ...this.limiter.stats() };
+        return { kind, ...limiter.stats() };
       case 'allowMany':
         return {
           kind,
-          allowed: this.limiter.allowMany(...(isPlain ? [clients] : [clients, cost, tier])),
+          allowed: limiter.allowMany(...(isPlain ? [clients] : [clients, cost, tier])),
         };
-      case 'allow': {
-        if (byHandle)
-          return { kind, allowed: this.#handle(client, tier).allow(...(isPlain ? [] : [cost])) };
-        return {
-          kind,
-          allowed: this.limiter.allow(...(isPlain ? [client] : [client, cost, tier])),
-        };
+      case 'allow':
+        return { kind, allowed: this.#asked(operation).allow(...this.#positional(operation)) };
+      case 'refund':
+        this.#asked(operation).refund(...this.#positional(operation));
+        return { kind: 'done' };
+      case 'reserve': {
+        const number = this.#reservations.push(null) - 1;
+        const options = ttlMs === 60_000 && isPlain ? undefined : { cost, ttlMs, tier };
+        const reservation = limiter.reserve(client, options);
+        this.#reservations[number] = reservation;
+        return { kind: 'decision', ...reservation.decision };
+      }
+      case 'settle':
+        return settlement(this.#reservations[operation.reservation].settle(operation.actual));
+      case 'cancel':
+        return settlement(this.#reservations[operation.reservation].cancel());
+      case 'shadow': {
+        const shadow = limiter.setShadowPolicies(text);
+        return text === null ? { kind: 'done' } : { ...report(shadow), kind };
+      }
+      case 'promote':
+        return report(limiter.promoteShadow());
+      case 'shadowStats':
+        return { kind, rows: limiter.shadowStats() };
+      case 'restore': {
+        const bytes = limiter.snapshot();
+        this.nowMs = operation.restoredMs;
+        this.limiter = TierLimiter.restore(bytes, this.#options);
+        limiter.dispose();
+        this.#handles.clear();
+        this.#reservations = [];
+        return report(this.limiter);
       }
       default: {
-        if (byHandle) {
-          const handle = this.#handle(client, tier);
-          return { kind: 'decision', ...handle[kind](isPlain ? undefined : { cost }) };
-        }
-        const options = isPlain ? undefined : { cost, tier };
-        return { kind: 'decision', ...this.limiter[kind](client, options) };
+        const options = operation.byHandle ? { cost } : { cost, tier };
+        const decision = operation.byHandle
+          ? this.#handle(client, tier)[kind](isPlain ? undefined : options)
+          : limiter[kind](client, isPlain ? undefined : options);
+        return { kind: 'decision', ...decision };
       }
     }
+  }
+
+  /** Who is asked: the limiter, or the client's handle. */
+  #asked({ client, tier, byHandle }) {
+    return byHandle ? this.#handle(client, tier) : this.limiter;
+  }
+
+  /** With what `allow` and `refund` are asked; where that is the default, with as little as there has to be. */
+  #positional({ client, cost, tier, byHandle }) {
+    const isPlain = cost === 1 && tier === undefined;
+    if (byHandle) return isPlain ? [] : [cost];
+    return isPlain ? [client] : [client, cost, tier];
   }
 
   /** A client's handle, kept as long as the limiter. */
@@ -98,17 +136,19 @@ class Subject {
 
 /**
  * One whose table is small, and beside it its twin: a limiter with the same secret that is asked for one client at a
- * time, by name. They have to agree, and the twin can be asked in between who has lost his bucket.
+ * time, by name. They have to agree, and the twin can be asked in between which buckets are gone.
  */
 class Watched extends Subject {
   #twin;
-  #present = new Set(); // those with a bucket
+  #probes; // tiers of one limit each
+  #present = new Map(); // the buckets that there are, by how they are written: a client and a probe
   #evictions = 0;
 
   /** @param {import('./scenario.js').Operation} operation */
   constructor(operation) {
     super(operation);
     this.#twin = new Subject(operation);
+    this.#probes = operation.probes;
   }
 
   answer(operation) {
@@ -118,7 +158,10 @@ class Watched extends Subject {
     const evicted = [];
     const ask = (single) => {
       const twinLine = this.#twin.answer({ ...single, byHandle: false });
-      if (single.client !== undefined) evicted.push(...this.#missing(single.client));
+      if (single.client !== undefined) {
+        const missing = this.#missing(single.client);
+        if (missing.length > 0) evicted.push(missing);
+      }
       return twinLine;
     };
     let twinLine;
@@ -132,22 +175,28 @@ class Watched extends Subject {
     return withEvicted(line, evicted);
   }
 
-  /** Who has been evicted since this was asked last, now that `client` may have got a bucket. */
+  /** Which buckets have been evicted since this was asked last, now that `client` may have got some. */
   #missing(client) {
     const { evictions } = this.#twin.limiter.stats();
-    const missing =
-      evictions === this.#evictions ? [] : [...this.#present].filter((each) => !this.#has(each));
+    const missing = [];
+    if (evictions !== this.#evictions) {
+      for (const [text, bucket] of this.#present) if (!this.#has(bucket)) missing.push(text);
+    }
     this.#evictions = evictions;
-    for (const each of missing) this.#present.delete(each);
-    if (this.#has(client)) this.#present.add(client);
+    for (const text of missing) this.#present.delete(text);
+    for (const probe of this.#probes) {
+      const bucket = { client, probe };
+      const [name, algorithm] = probe.slice(1).split('/');
+      if (this.#has(bucket)) this.#present.set(writtenKey({ client, name, algorithm }), bucket);
+    }
     return missing;
   }
 
-  /** Whether a client has a bucket: only then a time can be too early for it. */
-  #has(client) {
+  /** Whether there is a bucket: only then a time can be too early for it. */
+  #has({ client, probe }) {
     this.#twin.nowMs = -MAX_MS;
     try {
-      this.#twin.limiter.peek(client);
+      this.#twin.limiter.peek(client, { tier: probe });
       return false;
     } catch (error) {
       if (error instanceof ClockError) return true;
@@ -165,9 +214,17 @@ function report({ revision, rejected, warnings }) {
   return { kind: 'report', revision, rejected, warnings };
 }
 
-function failure(error) {
+function settlement(answer) {
+  return { kind: 'settlement', ...answer };
+}
+
+/** Those of which the other implementations do not tell the times. */
+const CHANGES = new Set(['policies', 'setTier', 'settle', 'cancel', 'promote']);
+
+function failure(error, kind) {
   if (error instanceof PolicyError) return { kind: 'refused', problems: error.problems };
   if (error instanceof ClockError) {
+    if (CHANGES.has(kind)) return { kind: 'clock-error' };
     return { kind: 'clock', nowMs: error.nowMs, touchedMs: error.touchedMs };
   }
   if (error instanceof RangeError && /\bcost\b/.test(error.message))
@@ -178,7 +235,7 @@ function failure(error) {
 
 /** The model's answer as JavaScript callers get it: tokens are doubles. */
 export function expectedLine(answer) {
-  return answerLine(
-    answer.kind === 'decision' ? { ...answer, remaining: Number(answer.remaining) } : answer,
-  );
+  if (answer.kind !== 'decision') return answerLine(answer);
+  const inDoubles = (of) => ({ ...of, remaining: Number(of.remaining) });
+  return answerLine({ ...inDoubles(answer), limits: answer.limits.map(inDoubles) });
 }
