@@ -252,6 +252,8 @@ void PolicyReader::read_members() {
 }
 
 void PolicyReader::read_member(std::uint32_t name) {
+  // Again, because an error found meanwhile may have a very long path.
+  if (!report_.available(room_for_limit)) return;
   const std::uint32_t value = name + 1;
   const Path place{&path_, document_[name].text};
   const std::size_t member = member_of(name);
@@ -313,7 +315,6 @@ void PolicyReader::read_limits(const Path& place, std::uint32_t array) {
   *all_ = std::vector<NamedLimit>(count);
   Path element{&place, {}, 0};
   for (std::uint32_t node = array + 1; node < document_[array].next; node = document_[node].next) {
-    if (!report_.available(room_for_limit)) return;
     if (expect(errors_, Kind::object, &element, node, "a limit is %; it must be an object")) {
       PolicyReader(*this, errors_, warnings_, element, node, this).read_limit(*all_, element.index);
     }
@@ -382,6 +383,7 @@ void PolicyReader::read_refill(const Path& place, std::uint32_t object) {
   if (!expect(errors_, Kind::object, &place, object, "@ is %; it must be an object with tokens and seconds")) return;
   bool found[] = {false, false};
   for (std::uint32_t name = first_member(object); name < end_of_members(object); name = next_member(name)) {
+    if (!report_.available(room_for_limit)) return;
     const Path member{&place, document_[name].text};
     const std::size_t index = index_of(member.name, refill_names, std::size(refill_names));
     if (index == std::size(refill_names)) {
