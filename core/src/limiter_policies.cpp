@@ -299,11 +299,12 @@ Result<std::uint32_t, std::vector<Error>> TierLimiter::set_policies(std::string_
       }
     }
   }
-  if (!memory_available(room_to_install(policies))) {
+  if (!memory_available(room_to_install(policies) + json.size())) {
     add_document_too_large(errors);
     return errors;
   }
   install(std::move(policies), timed ? *now : since_ever);
+  document_ = json;
   return ++revision_;
 }
 

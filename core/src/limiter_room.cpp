@@ -61,11 +61,14 @@ void TierLimiter::use(Slot& slot, std::uint32_t definition) noexcept {
   slot.definition = definition & 0x7fff'ffff;
 }
 
+void TierLimiter::forget_log(const Slot& slot) noexcept {
+  WindowLog* const log = log_of(slot);
+  count_log(log, nullptr);
+  WindowLog::free(log);
+}
+
 void TierLimiter::forget(Slot& slot) noexcept {
-  if (WindowLog* const log = log_of(slot)) {
-    count_log(log, nullptr);
-    WindowLog::free(log);
-  }
+  forget_log(slot);
   release(slot.definition);
   table_.erase(slot);
 }

@@ -224,8 +224,9 @@ class TierLimiter {
   [[nodiscard]] std::vector<ShadowCount> shadow_counts() const;
 
   /// Writes all that the limiter knows, but for its options, statistics and a candidate: the secret (so keep it as
-  /// one), policies, assignments and buckets, with ages in place of times. 32 bytes for each bucket, and for the log of
-  /// a sliding window 16 for each microsecond in it. Fails with `not_seeded` and `no_policies`.
+  /// one), the text of the document in force, assignments and buckets, with ages in place of times. 32 bytes for each
+  /// bucket, and for the log of a sliding window 16 for each microsecond in it. Buckets whose accrual is prorated are
+  /// written as they are now. Fails with `not_seeded` and `no_policies`.
   [[nodiscard]] Result<bool> snapshot(const codec::Stream& stream, std::int64_t now);
   /// Takes in what another has written, into a limiter that has neither policies nor a secret yet. All ages are the
   /// same at `now`, so the time between goes by without accruing anything. Fails with `invalid_snapshot`, and with
@@ -451,6 +452,7 @@ class TierLimiter {
   [[nodiscard]] Slot* room_for(const Fingerprint& client, const Fingerprint& bucket, const Limit& limit,
                                const BucketState& state, std::int64_t now, Candidate& candidate) noexcept;
   void make_room(const Candidate& candidate, std::int64_t now) noexcept;
+  void forget_log(const Slot& slot) noexcept;
   void forget(Slot& slot) noexcept;
   void forget_full(Slot& slot, std::int64_t now) noexcept;
   void use(Slot& slot, std::uint32_t definition) noexcept;
@@ -460,11 +462,12 @@ class TierLimiter {
   void count_log(const WindowLog* before, const WindowLog* after) noexcept;
 
   void transfer(codec::Archive& archive, std::int64_t now);
-  void transfer_tiers(codec::Archive& archive, std::vector<TierId>& tiers);
-  void transfer_definitions(codec::Archive& archive, const std::vector<TierId>& tiers);
-  void transfer_revisions(codec::Archive& archive, const std::vector<TierId>& tiers, std::int64_t now);
-  void transfer_clients(codec::Archive& archive, const std::vector<TierId>& tiers);
-  void transfer_bucket(codec::Archive& archive, Slot& slot, std::int64_t now);
+  void transfer_definitions(codec::Archive& archive, std::vector<std::uint32_t>& numbers);
+  void transfer_tier(codec::Archive& archive, TierId& tier);
+  void transfer_assignment(codec::Archive& archive, Fingerprint client, TierId tier);
+  void transfer_raise(codec::Archive& archive, Fingerprint client, OnRaise on_raise);
+  void transfer_bucket(codec::Archive& archive, const std::vector<std::uint32_t>& numbers, Slot slot, std::int64_t now);
+  void transfer_log(codec::Archive& archive, Slot& slot, std::int64_t now);
   [[nodiscard]] WindowLog* make_log(std::uint32_t entries, codec::Archive& archive) noexcept;
 
   [[nodiscard]] TierId acquire_tier(std::string_view name);
@@ -486,6 +489,7 @@ class TierLimiter {
   LimiterOptions options_;
   std::optional<Secret> secret_;
   std::uint32_t revision_ = 0;
+  std::string document_;  // The text of what is in force.
   std::vector<Error> rejected_;
   std::vector<Error> warnings_;
 

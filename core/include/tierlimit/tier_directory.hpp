@@ -119,9 +119,6 @@ class TierDirectory {
   /// Whether the number stands for a name.
   [[nodiscard]] bool has(TierId tier) const noexcept { return tier < entries_.size() && entries_[tier].users != 0; }
 
-  /// How many numbers there are, also of no name.
-  [[nodiscard]] std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(entries_.size()); }
-
   /// Counts one more user of the name.
   TierId acquire(std::string_view name);
   /// Counts one user less; the number of a name that nobody uses may come to stand for another. Takes no memory.
@@ -154,11 +151,19 @@ class TierDirectory {
   /// Notes that down; `keep` takes it back. False where there is no memory.
   bool set_raise(const Fingerprint& client, OnRaise on_raise) noexcept;
 
-  /// What the document says, what was said while running, and the clients whose balances are raised; once there is a
-  /// secret, for whoever writes or reads all of it.
-  [[nodiscard]] Assignments& document() noexcept { return document_; }
-  [[nodiscard]] Assignments& running() noexcept { return assigned_; }
+  /// The clients whose balances are raised.
   [[nodiscard]] const BucketTable& raises() const noexcept { return raises_; }
+  /// Visits what was said while running, as `visit(fingerprint, tier)`.
+  template <class Visit>
+  void each_assigned(Visit visit) const {
+    assigned_.each(visit);
+  }
+  /// Puts a client into a tier that is acquired for it, by what stands for the client. False where there is no memory.
+  [[nodiscard]] bool assign(const Fingerprint& client, TierId tier) {
+    const std::optional<TierId> unused = assigned_.set(client, tier);
+    if (unused) release(*unused);
+    return assigned_.has(client);
+  }
 
   /// Assigns in a directory what is assigned here while running; `acquire` gives a tier's number there by its name.
   template <class Acquire>
