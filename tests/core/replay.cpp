@@ -159,8 +159,10 @@ class Replay {
     std::string line = "allow-many ";
     for (const std::string& client : clients) {
       const auto judgement = limiter_->judge(client, choice, request.cost, *now);
-      line += judgement.status == Status::admitted ? '1' : '0';
       notice(client);
+      // What a client's first request leaves may make the time too early for its second.
+      if (judgement.status != Status::admitted && judgement.status != Status::denied) return refusal(now_ms, judgement);
+      line += judgement.status == Status::admitted ? '1' : '0';
     }
     return line;
   }
@@ -209,6 +211,7 @@ class Replay {
       const ErrorCode code = settlement.error().code;
       return code == ErrorCode::clock ? "clock-error" : std::string(to_string(code));
     }
+    notice(held.reservation->client);
     held.outcome = "already-" + outcome;
     const std::uint64_t returned = actual < held.cost ? held.cost - actual : 0;
     return "settlement " + outcome + ' ' + std::to_string(returned) + ' ' + std::to_string(settlement.value().debt);

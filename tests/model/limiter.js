@@ -297,13 +297,13 @@ export class ModelLimiter {
     });
   }
 
-  #settle({ client, tier, cost, at, charged }, actual, now, nowMs) {
+  #settle({ client, tier, cost, at, charged: estimated }, actual, now, nowMs) {
     const estimate = BigInt(cost);
     const present = this.lookUp(client, tier).limits;
     const limits = present.filter(({ name, algorithm }) =>
-      charged.some((each) => each.name === name && each.algorithm === algorithm),
+      estimated.some((each) => each.name === name && each.algorithm === algorithm),
     );
-    if (limits.length < charged.length) this.#observe('settled: a limit is gone');
+    if (limits.length < estimated.length) this.#observe('settled: a limit is gone');
     if (actual === estimate) return {};
     this.#existing(client, present, now, nowMs); // they may be judged, whether or not they were charged
     if (actual < estimate) {
@@ -312,14 +312,21 @@ export class ModelLimiter {
     }
     const extra = actual - estimate;
     let debt = 0n;
-    for (const { limit, bucket } of this.#existing(client, limits, now, nowMs)) {
+    let room = this.#table.room(client);
+    const charged = [];
+    for (const limit of limits) {
+      const { bucket } = this.#bucketFor(client, limit);
       const counting = COUNTING[limit.algorithm];
-      const brought = this.#brought(bucket, limit, now);
-      const held = counting.held(brought, limit);
+      const hasRoom = bucket !== undefined || room > 0;
+      if (bucket === undefined) room -= 1;
+      const brought = bucket ? this.#brought(bucket, limit, now) : counting.fresh(limit, now);
+      const held = hasRoom ? counting.held(brought, limit) : 0n;
       const taken = held < extra ? held : extra;
       if (extra - taken > debt) debt = extra - taken;
-      this.#table.put(client, bucketOf(limit, counting.charged(brought, taken, now), bucket));
+      if (!hasRoom) continue;
+      charged.push(bucketOf(limit, counting.charged(brought, taken, now), bucket));
     }
+    this.#table.putAll(client, charged, { makesRoom: true, now });
     if (debt > 0n) this.#observe('debt');
     return { debt };
   }
@@ -606,21 +613,19 @@ export class ModelLimiter {
     const { earliest, reset, missing, missingWhole } = COUNTING[algorithm];
     const waits = [];
     const given = [];
-    for (const limit of limits) {
+    const seenUnder = (limit) => {
       const first = earliest(state, limit, this.#history);
       const at = now < first ? first : now;
-      const history = limit === last ? null : this.#history;
-      const brought = COUNTING[algorithm].broughtTo(state, limit, at, {
-        history,
-        observe: () => {},
-      });
+      const brought = this.#brought(bucket, limit, at, undefined, () => {});
+      return { brought, at };
+    };
+    for (const limit of limits) {
+      const { brought, at } = seenUnder(limit);
       waits.push(reset(brought, limit, at));
       given.push(missing(brought));
     }
     const isEarly = now < earliest(state, last, null);
-    const own = isEarly
-      ? state
-      : COUNTING[algorithm].broughtTo(state, last, now, { history: null, observe: () => {} });
+    const own = isEarly ? state : seenUnder(last).brought;
     return {
       wait: isEarly || waits.includes(null) ? null : waits.reduce((a, b) => (a > b ? a : b)),
       lacking: missingWhole(own),

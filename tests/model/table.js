@@ -19,10 +19,11 @@ const NEVER_FULL = 2n ** 63n;
  */
 /**
  * Where a table is full, a sample of its buckets depends on the secret: so whoever knows says who goes. `first` is the
- * first to go of all; by default that one is it.
+ * first to go of all; by default that one is it. `lastOf` tells of several the last to go of those that may go now: who
+ * knows which go, but not in which order, leaves the others for newcomers for whom less may go.
  * @callback WhoGoes
  * @param {Key} first
- * @param {(key: Key) => boolean} mayGo
+ * @param {(keys: Key[]) => Key | undefined} lastOf
  * @returns {Key}
  */
 /**
@@ -130,24 +131,27 @@ export class Table {
     const first = all.reduce((best, each) => (isBefore(each, best) ? each : best));
     const own = this.#loss(newClient, newcomer, now, [newcomer.limit]);
     const ownLoss = own.wait === null ? NEVER_FULL + own.lacking : own.wait;
-    const entryOf = ({ client, name, algorithm }) =>
+    const entryOf = (key) =>
       all.find(
-        (each) =>
-          each.client === client &&
-          each.bucket.name === name &&
-          each.bucket.algorithm === algorithm,
+        ({ client, bucket: { name, algorithm } }) =>
+          client === key.client && name === key.name && algorithm === key.algorithm,
       );
     // Of a sample it is the first to go: as many as that has are not before it.
-    const mayGo = (key) => {
-      const each = entryOf(key);
+    const mayGo = (each) => {
       if (each === undefined) return false;
       const sample = each.loss > ownLoss ? WIDE_SAMPLE : SAMPLE;
       const after = all.filter((other) => !isBefore(other, each)).length;
       return after >= Math.min(sample, all.length);
     };
+    const lastOf = (keys) => {
+      const entries = keys.map(entryOf).filter(mayGo);
+      return entries.length === 0
+        ? undefined
+        : keyFor(entries.reduce((last, each) => (isBefore(last, each) ? each : last)));
+    };
     const keyFor = ({ client, bucket: { name, algorithm } }) => ({ client, name, algorithm });
-    const said = this.#whoGoes(keyFor(first), mayGo);
-    const { client, bucket, loss, given } = mayGo(said) ? entryOf(said) : first;
+    const said = entryOf(this.#whoGoes(keyFor(first), lastOf));
+    const { client, bucket, loss, given } = mayGo(said) ? said : first;
     if (loss >= NEVER_FULL) this.#observe('evicted: never full');
     else if (loss === 0n) this.#observe('evicted: full');
     else this.#observe('evicted: some day full');
