@@ -45,7 +45,7 @@
  * What one limit says to one request.
  *
  * @typedef {object} CoreLimitDecision
- * @property {string} name Its name.
+ * @property {string} name Its name; `main` where a policy has one limit without a name.
  * @property {number} limit Its capacity, in tokens, as configured.
  * @property {number} remaining Whole tokens in its bucket.
  * @property {number | null} retryAfterMs Milliseconds until it admits the same request; 0 when it does now, null when

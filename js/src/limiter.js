@@ -261,6 +261,7 @@ export class TierLimiter {
     let report = this.#report;
     decider.forget();
     if (candidate) {
+      decider.prepare();
       const { text, isText } = candidate;
       checkPoliciesFit(this.#core.module, text);
       report = readReport(this.#bound.setShadowPolicies(text), isText);

@@ -81,7 +81,7 @@
  * };
  *
  * @typedef {object} SeveralLimits
- * @property {readonly Limit[]} limits 1 to 8.
+ * @property {readonly Limit[]} limits 1 to 8 of them.
  * @property {'token-bucket' | 'sliding-window' | 'fixed-window'} [algorithm] Of those that have none of their own.
  *   Default: a token bucket.
  * @property {OnRaise} [onRaise] Of those that have none of their own; only where all are token buckets.

@@ -109,7 +109,8 @@ test('what is not exported cannot be imported', async () => {
 const methods = [
   'Symbol(core)',
   ...['[Symbol.dispose]', 'allow', 'allowMany', 'check', 'client', 'constructor', 'dispose'],
-  ...['peek', 'rejected', 'revision', 'setPolicies', 'setTier', 'stats', 'warnings'],
+  ...['peek', 'promoteShadow', 'refund', 'rejected', 'reserve', 'revision', 'setPolicies'],
+  ...['setShadowPolicies', 'setTier', 'shadowStats', 'stats', 'warnings'],
 ];
 
 test('a limiter has these members, and its class these', async () => {
@@ -133,6 +134,9 @@ test('a limiter has these members, and its class these', async () => {
       slim: all(new Slim({ policies })), slimStatics: all(Slim),
       client: all(client),
       decision: names(limiter.check('acme')), known: names(client.peek()),
+      limit: names(client.peek().limits[0]),
+      reservation: all(limiter.reserve('acme')), settlement: names(client.reserve().cancel()),
+      shadow: (limiter.setShadowPolicies(policies), limiter.allow('acme'), names(limiter.shadowStats()[0])),
       report: names(limiter.setPolicies(policies)),
       stats: names(limiter.stats()),
       policyError: names(thrown(() => limiter.setPolicies('{'))),
@@ -142,7 +146,7 @@ test('a limiter has these members, and its class these', async () => {
     })`);
   const statics = ['forIsolate', 'length', 'name', 'prototype'];
   const decision = [
-    ...['allowed', 'fallback', 'limit', 'limitName', 'reason', 'remaining', 'resetMs'],
+    ...['allowed', 'fallback', 'limit', 'limitName', 'limits', 'reason', 'remaining', 'resetMs'],
     ...['retryAfterMs', 'tier'],
   ];
   assert.deepEqual(found, {
@@ -150,9 +154,15 @@ test('a limiter has these members, and its class these', async () => {
     statics,
     slim: methods,
     slimStatics: statics,
-    client: ['allow', 'check', 'constructor', 'id', 'peek', 'tier'],
+    client: ['allow', 'check', 'constructor', 'id', 'peek', 'refund', 'reserve', 'tier'],
     decision,
     known: decision,
+    limit: ['limit', 'name', 'remaining', 'resetMs', 'retryAfterMs'],
+    reservation: ['allowed', 'cancel', 'constructor', 'decision', 'expiresAtMs', 'settle'],
+    settlement: ['debt', 'outcome', 'returned'],
+    shadow: [
+      ...['bothAllow', 'bothDeny', 'clientClass', 'onlyLiveAllows', 'onlyShadowAllows', 'tier'],
+    ],
     report: ['rejected', 'revision', 'warnings'],
     stats: [
       ...['allowed', 'assignments', 'buckets', 'bytes', 'clockRegressions', 'denied'],
@@ -182,12 +192,12 @@ test('an instance of the module has these members, and its limiters these', asyn
     found.module.filter((name) => name.startsWith('_')),
     [
       ...['allow', 'allow_known', 'allow_many', 'answer', 'batch', 'batch_end', 'begin', 'buffer'],
-      ...['check', 'fingerprint', 'memory', 'peek', 'text'],
+      ...['check', 'fingerprint', 'memory', 'peek', 'refund', 'reserve', 'settle', 'text'],
     ].map((name) => `_tierlimit_${name}`),
   );
   assert.deepEqual(found.limiter, [
-    ...['[Symbol.dispose]', 'allow', 'check', 'clearTier', 'constructor', 'delete'],
-    ...['handle', 'isDeleted', 'peek', 'report', 'seed', 'setPolicies', 'setTier', 'stats'],
-    ...['tier', 'tierName'],
+    ...['[Symbol.dispose]', 'allow', 'check', 'clearShadow', 'clearTier', 'constructor', 'delete'],
+    ...['handle', 'isDeleted', 'peek', 'report', 'seed', 'setPolicies', 'setShadowPolicies'],
+    ...['setTier', 'shadowStats', 'stats', 'tier', 'tierName'],
   ]);
 });

@@ -113,43 +113,64 @@ for (const [what, { file, options, text, names }] of Object.entries(commonJs)) {
 
 const problem = 'code column line message path';
 const limiterMembers =
-  'allow allowMany check client dispose peek rejected revision setPolicies setTier stats warnings [Symbol.dispose]';
+  'allow allowMany check client dispose peek promoteShadow refund rejected reserve revision setPolicies ' +
+  'setShadowPolicies setTier shadowStats stats warnings [Symbol.dispose]';
 
 /** What of each entry is there to be used, and its members. @type {Record<string, Record<string, string>>} */
 const surface = {
   tierlimit: {
+    Accrual: '',
     CheckOptions: 'cost tier',
-    Client: 'allow check id peek tier',
+    Client: 'allow check id peek refund reserve tier',
     ClientCheckOptions: 'cost',
+    ClientReserveOptions: 'cost ttlMs',
     ClockError: 'code nowMs touchedMs',
-    Decision: 'allowed fallback limit limitName reason remaining resetMs retryAfterMs tier',
+    Decision: 'allowed fallback limit limitName limits reason remaining resetMs retryAfterMs tier',
+    Limit: 'algorithm name',
+    LimitDecision: 'limit name remaining resetMs retryAfterMs',
+    LimitName: 'name',
+    OnRaise: '',
     Policies: 'clients default tiers',
-    Policy: 'accrual algorithm capacity onRaise refill refillPerSecond',
+    // What all kinds of it have.
+    Policy: 'algorithm',
     PolicyError: 'code column line path problems',
     PolicyProblem: problem,
     PolicyReport: 'rejected revision warnings',
     Refill: 'seconds tokens',
+    Reservation: 'allowed cancel decision expiresAtMs settle',
+    ReserveOptions: 'cost tier ttlMs',
+    SetTierOptions: 'onRaise',
+    Settlement: 'debt outcome returned',
+    SeveralLimits: 'accrual algorithm limits onRaise',
+    ShadowCount: 'bothAllow bothDeny clientClass onlyLiveAllows onlyShadowAllows tier',
     TierLimiter: `${limiterMembers} static forIsolate`,
     TierLimiterOptions: 'maxBytes maxClients now onClockBackward onFull policies seed strict sweep',
     TierLimiterStats:
       'allowed assignments buckets bytes clockRegressions denied evictedTokens evictions maxClients revision swept ' +
       'tableFull',
+    TokenBucket: 'accrual algorithm capacity onRaise refill refillPerSecond',
+    Window: 'algorithm limit windowSeconds',
   },
   'tierlimit/module': {
     CoreAsk: '',
+    CoreClearTier: '',
     CoreClient: '',
     CoreDecision:
-      'allowed error fallback limit limitName reason remaining resetMs retryAfterMs tier',
+      'allowed error fallback limit limitName limits reason remaining resetMs retryAfterMs tier',
     CoreDecisionProblem: `${problem} value`,
     CoreLimiter:
-      'allow check clearTier delete handle isDeleted peek report seed setPolicies setTier stats tier tierName',
+      'allow check clearShadow clearTier delete handle isDeleted peek report seed setPolicies setShadowPolicies ' +
+      'setTier shadowStats stats tier tierName',
     CoreLimiterClass: '',
+    CoreLimitDecision: 'limit name remaining resetMs retryAfterMs',
     CoreModule:
       'HEAPU8 TierLimiter _tierlimit_allow _tierlimit_allow_known _tierlimit_allow_many _tierlimit_answer ' +
       '_tierlimit_batch _tierlimit_batch_end _tierlimit_begin _tierlimit_buffer _tierlimit_check ' +
-      '_tierlimit_fingerprint _tierlimit_memory _tierlimit_peek _tierlimit_text broken',
+      '_tierlimit_fingerprint _tierlimit_memory _tierlimit_peek _tierlimit_refund _tierlimit_reserve ' +
+      '_tierlimit_settle _tierlimit_text broken',
     CoreProblem: problem,
-    CoreReport: 'errors rejected revision warnings',
+    CoreReport: 'changedMs errors rejected revision warnings',
+    CoreSetTier: '',
     CoreStats: 'allowed assignments buckets bytes denied evictedTokens evictions swept tableFull',
     createModule: '',
   },
@@ -288,7 +309,8 @@ for (const entry of Object.keys(surface)) {
     const lines = [];
     for (const [name, { symbol, members }] of Object.entries(exportsOf(entry))) {
       const isType = (symbol.flags & ts.SymbolFlags.Type) !== 0;
-      const isClass = (symbol.flags & ts.SymbolFlags.Class) !== 0 && name !== 'Client';
+      const isClass =
+        (symbol.flags & ts.SymbolFlags.Class) !== 0 && !/^(Client|Reservation)$/.test(name);
       const isValue = isClass || !isType;
       lines.push(isValue ? `it./*?*/${name};` : `type T${lines.length} = it./*?*/${name};`);
       if (isClass) lines.push(`new it./*?*/${name}(0 as never);`);
@@ -338,7 +360,7 @@ for (const entry of Object.keys(surface)) {
 }
 
 test('what is private is in no declaration', () => {
-  const text = ['index', 'slim', 'limiter', 'client', 'errors', 'types']
+  const text = ['index', 'slim', 'limiter', 'client', 'reservation', 'errors', 'types']
     .map((name) =>
       readFileSync(project.at(`node_modules/tierlimit/js/dist/types/${name}.d.ts`), 'utf8'),
     )

@@ -2,17 +2,30 @@
 // as an error must be one.
 import { ClockError, PolicyError, TierLimiter } from 'tierlimit';
 import type {
+  Accrual,
   CheckOptions,
   Client,
   ClientCheckOptions,
+  ClientReserveOptions,
   Decision,
+  Limit,
+  LimitDecision,
+  OnRaise,
   Policies,
   Policy,
   PolicyProblem,
   PolicyReport,
   Refill,
+  Reservation,
+  ReserveOptions,
+  SetTierOptions,
+  Settlement,
+  SeveralLimits,
+  ShadowCount,
   TierLimiterOptions,
   TierLimiterStats,
+  TokenBucket,
+  Window,
 } from 'tierlimit';
 import { createModule } from 'tierlimit/module';
 import type { CoreDecision, CoreLimiter, CoreModule, CoreReport } from 'tierlimit/module';
@@ -31,6 +44,26 @@ const policies: Policies = {
   tiers: { pro },
   clients: { acme: 'pro' },
 };
+const onRaise: OnRaise = 'proportional';
+const accrual: Accrual = 'prorated';
+const bucket: TokenBucket = { capacity: 100, refill, onRaise, accrual };
+const window: Window = { algorithm: 'sliding-window', limit: 100, windowSeconds: 60 };
+const limit: Limit = { name: 'burst', ...bucket };
+const several: SeveralLimits = { onRaise: 'fill', limits: [limit, { name: 'minute', ...window }] };
+const windows: Policy = {
+  algorithm: 'fixed-window',
+  limits: [{ name: 'day', limit: 5, windowSeconds: 86400 }],
+};
+const all: Record<string, Policy> = { bucket, window, several, windows };
+new TierLimiter({ policies: { default: bucket, tiers: all } });
+// @ts-expect-error a window has a length
+new TierLimiter({ policies: { default: { algorithm: 'sliding-window', limit: 5 } } });
+// @ts-expect-error a window says which
+new TierLimiter({ policies: { default: { limit: 5, windowSeconds: 5 } } });
+// @ts-expect-error a limit among several has a name
+new TierLimiter({ policies: { default: { limits: [bucket] } } });
+// @ts-expect-error there is no such mode
+new TierLimiter({ policies: { default: { capacity: 1, refill, onRaise: 'double' } } });
 const options: TierLimiterOptions = {
   policies,
   now: () => 0,
@@ -72,6 +105,8 @@ same<number | null, Decision['retryAfterMs']>();
 same<null | 'no-tier' | 'unknown-tier' | 'invalid-tier-policy', Decision['fallback']>();
 // @ts-expect-error it may be null
 decision.retryAfterMs.toFixed();
+same<LimitDecision[], Decision['limits']>();
+for (const { name, remaining } of decision.limits) name.at(remaining);
 if (decision.reason === 'exhausted') limiter.peek('acme', { cost: 1 });
 // @ts-expect-error there is no such reason
 if (decision.reason === 'tired') limiter.peek('acme');
@@ -91,6 +126,30 @@ const problems: readonly PolicyProblem[] = [
 same<number, TierLimiter['revision']>();
 limiter.setTier('acme', 'pro');
 limiter.setTier('acme', null);
+const tierOptions: SetTierOptions = { onRaise };
+limiter.setTier('acme', 'pro', tierOptions);
+// @ts-expect-error there is no such mode
+limiter.setTier('acme', 'pro', { onRaise: 'double' });
+
+same<void, ReturnType<TierLimiter['refund']>>();
+limiter.refund('acme', 3, 'pro');
+const reserveOptions: ReserveOptions = { cost: 5, ttlMs: 1000, tier: null };
+const reservation: Reservation = limiter.reserve('acme', reserveOptions);
+same<Reservation, ReturnType<TierLimiter['reserve']>>();
+same<Decision, Reservation['decision']>();
+same<boolean, Reservation['allowed']>();
+same<number, Reservation['expiresAtMs']>();
+const settlement: Settlement = reservation.settle(3);
+same<Settlement, ReturnType<Reservation['cancel']>>();
+if (settlement.outcome === 'already-settled') settlement.debt.toFixed();
+// @ts-expect-error the actual cost is said
+reservation.settle();
+
+same<PolicyReport, ReturnType<TierLimiter['setShadowPolicies']>>();
+limiter.setShadowPolicies(policies);
+limiter.setShadowPolicies(null);
+same<ShadowCount[], ReturnType<TierLimiter['shadowStats']>>();
+same<PolicyReport, ReturnType<TierLimiter['promoteShadow']>>();
 // @ts-expect-error null is said, not left out
 limiter.setTier('acme');
 
@@ -99,6 +158,10 @@ const known: ClientCheckOptions = { cost: 2 };
 same<boolean, ReturnType<Client['allow']>>();
 same<Decision, ReturnType<Client['check']>>();
 client.peek(known).remaining.toFixed();
+const forClient: ClientReserveOptions = { cost: 5, ttlMs: 1000 };
+same<Reservation, ReturnType<Client['reserve']>>();
+client.reserve(forClient).cancel();
+client.refund(2);
 // @ts-expect-error it has its tier already
 client.check({ tier: 'pro' });
 // @ts-expect-error it has its name for good
@@ -151,6 +214,10 @@ const answer: CoreDecision = core.check('acme', 1, 0, 'pro');
 same<boolean | null, ReturnType<CoreLimiter['allow']>>();
 // @ts-expect-error the time is the caller's
 core.allow('acme', 1);
+core.setPolicies('{}', 0);
+core.setTier('acme', 'pro', 1, 0);
+// @ts-expect-error both or neither
+core.setTier('acme', 'pro', 1);
 module._tierlimit_allow(core.handle(), 4, 1, 2, 3, 4, 5, 6, -1, 1, 0).toFixed();
 
 export { answer, coreReport, problems, shared, stats };
