@@ -18,11 +18,11 @@ const inline = 'tierlimit, bundled and minified';
 /** Bytes, gzipped. @type {Record<string, number>} */
 const limits = {
   'core.wasm': 27_100,
-  'glue.js, minified': 2_100,
-  'wrapper, minified': 5_700,
+  'glue.js, minified': 2_130,
+  'wrapper, minified': 6_790,
   together: 34_850,
 };
-const ceilings = { together: 36_000, [slimWithoutModule]: 16_000 };
+const ceilings = { together: 44_000, [slimWithoutModule]: 16_000 };
 
 const measured = new Map((await sizes()).map(({ what, gzipped }) => [what, gzipped]));
 const parts = Object.keys(limits).filter((what) => what !== 'together');
@@ -56,7 +56,7 @@ test('module, glue and wrapper stay as small as they are', (t) => {
   assert.deepEqual(problems(Object.fromEntries(here)), []);
 });
 
-test('the budget is kept: module, glue and wrapper 36 kB, tierlimit/slim without the module 16 kB', (t) => {
+test('the budget is kept: module, glue and wrapper 44 kB, tierlimit/slim without the module 16 kB', (t) => {
   t.diagnostic(told([...Object.keys(ceilings), inline]));
   assert.deepEqual(problems(ceilings), []);
 });
