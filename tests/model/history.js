@@ -38,13 +38,4 @@ export class History {
     const limits = (tier === null ? null : policies.tiers.get(tier)) ?? policies.defaultLimits;
     return limits.find((each) => each.name === name && each.algorithm === algorithm) ?? null;
   }
-
-  /** The same with all times moved. */
-  movedBy(micros) {
-    const moved = ({ since, policies }) => ({
-      since: since === null ? null : since + micros,
-      policies,
-    });
-    return new History(this.revisions.map(moved));
-  }
 }

@@ -367,13 +367,24 @@ export class ModelLimiter {
   }
 
   /**
-   * As another process has it that was given a snapshot: the same but for the clock, and counting anew.
+   * As another process has it that was given a snapshot: the same but for the clock, and counting anew. Of the past a
+   * snapshot knows nothing: what accrues by it has accrued when it is taken.
    * @param {{ nowMs: number, restoredMs: number }} times of the snapshot, by this clock, and of the other clock then
    */
   restore({ nowMs, restoredMs }) {
-    const micros = toMicros(restoredMs) - toMicros(nowMs);
-    this.#table.restore((bucket) => ({ ...bucket, state: movedBy(bucket.state, micros) }));
-    this.#history = this.#history?.movedBy(micros) ?? null;
+    const now = toMicros(nowMs);
+    const micros = toMicros(restoredMs) - now;
+    this.#table.restore((bucket) => {
+      const { name, algorithm, limit: last } = bucket;
+      const limit = this.#limitsOf(last.tier).limits.find(
+        (each) => each.name === name && each.algorithm === algorithm,
+      );
+      if (limit && isProrated(limit)) {
+        bucket = bucketOf(limit, this.#brought(bucket, limit, now), bucket);
+      }
+      return { ...bucket, state: movedBy(bucket.state, micros) };
+    });
+    this.#history = null;
     this.#allowed = 0;
     this.#denied = 0;
     this.#tableFull = 0;
@@ -625,10 +636,9 @@ export class ModelLimiter {
       given.push(missing(brought));
     }
     const isEarly = now < earliest(state, last, null);
-    const own = isEarly ? state : seenUnder(last).brought;
     return {
       wait: isEarly || waits.includes(null) ? null : waits.reduce((a, b) => (a > b ? a : b)),
-      lacking: missingWhole(own),
+      lacking: missingWhole(seenUnder(last).brought),
       given: Math.max(...given),
     };
   }
