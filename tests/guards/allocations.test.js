@@ -22,7 +22,7 @@ const encoded = 40 + nothing;
 /** Those of more than 4,096 do so in pieces of that length, each of them a string that is a view into the name. */
 const piece = 32 + encoded;
 /** Nine members, four of them numbers, of which two may be boxed on their way. */
-const decision = 200;
+const decision = 400;
 
 /** @type {Record<string, number>} */
 const limits = {
