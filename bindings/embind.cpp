@@ -98,7 +98,8 @@ class Limiter {
   }
 
   void set_shadow_policies(const std::string& policies) {
-    errors_ = std::move(limiter_.set_shadow_policies(policies).error());
+    errors_.clear();
+    static_cast<void>(limiter_.load_shadow(policies, errors_));
     // Of a candidate that is refused there is none: then what is told of the one before is of no use.
     tell(limiter_.shadow() != nullptr ? *limiter_.shadow() : limiter_);
   }
@@ -112,7 +113,7 @@ class Limiter {
     result::array(result::unnamed);
     for (const ShadowCount& count : limiter_.shadow_counts()) {
       result::object();
-      optional_text("tier", count.tier);
+      optional_text("tier", limiter_.tier_name(count.tier));
       result::text("clientClass", classes[static_cast<int>(count.client_class)]);
       result::number("bothAllow", static_cast<double>(count.both_allow));
       result::number("bothDeny", static_cast<double>(count.both_deny));
@@ -181,7 +182,8 @@ class Limiter {
   static constexpr double no_time = std::numeric_limits<double>::quiet_NaN();
 
   void load(const std::string& policies, double now_ms) {
-    errors_ = std::move(limiter_.set_policies(policies, to_micros(now_ms)).error());
+    errors_.clear();
+    static_cast<void>(limiter_.load(policies, to_micros(now_ms), errors_));
   }
 
   void tell(const TierLimiter& loaded) {

@@ -102,7 +102,6 @@ bool TierLimiter::seed(const Secret& secret) {
   secret_ = secret;
   directory_.seed(secret);
   for (Kind& kind : kinds_) kind.key = key_of(kind);
-  if (shadow_ != nullptr) shadow_->seed(secret);
   return true;
 }
 
@@ -283,29 +282,25 @@ std::optional<Error> TierLimiter::change_tier(const Fingerprint& client, Judge o
 
 // ---- Policies ------------------------------------------------------------------------------------------------------
 
-Result<std::uint32_t, std::vector<Error>> TierLimiter::set_policies(std::string_view json,
-                                                                    std::optional<std::int64_t> now) {
+bool TierLimiter::load(std::string_view json, std::optional<std::int64_t> now, std::vector<Error>& errors) {
   PolicySet policies;
-  std::vector<Error> errors;
-  if (!read_policies(json, options_.strict, policies, errors)) return errors;
+  if (!read_policies(json, options_.strict, policies, errors)) return false;
   // The first document is in force since ever.
-  bool timed = false;
-  if (!revisions_.empty()) {
-    timed = revisions_.back().prorated || prorates(policies);
-    if (timed) {
-      if (auto error = untimely(now, revisions_.back().began)) {
-        errors.push_back(std::move(*error));
-        return errors;
-      }
+  const bool timed = !revisions_.empty() && (revisions_.back().prorated || prorates(policies));
+  if (timed) {
+    if (auto error = untimely(now, revisions_.back().began)) {
+      errors.push_back(std::move(*error));
+      return false;
     }
   }
   if (!memory_available(room_to_install(policies) + json.size())) {
     add_document_too_large(errors);
-    return errors;
+    return false;
   }
   install(std::move(policies), timed ? *now : since_ever);
   document_ = json;
-  return ++revision_;
+  ++revision_;
+  return true;
 }
 
 // Counts one more user of a tier's name; a name that is new is that of a tier which is not there.

@@ -8,17 +8,18 @@
 
 namespace tierlimit {
 
-Result<bool, std::vector<Error>> TierLimiter::set_shadow_policies(std::string_view json) {
-  std::vector<Error> errors;
+bool TierLimiter::load_shadow(std::string_view json, std::vector<Error>& errors) {
   if (!memory_available(sizeof(TierLimiter) + directory_.room_to_copy())) {
     add_document_too_large(errors);
-    return errors;
+    return false;
   }
   auto candidate = std::make_unique<TierLimiter>(options_);
-  Result<std::uint32_t, std::vector<Error>> loaded = candidate->set_policies(json);
-  if (!loaded) return std::move(loaded.error());
-  if (secret_) candidate->seed(*secret_);
-  directory_.copy_assigned(candidate->directory_, [&](std::string_view tier) { return candidate->acquire_tier(tier); });
+  if (!candidate->load(json, std::nullopt, errors)) return false;
+  static_cast<void>(candidate->seed(*secret_));
+  directory_.assigned_table().each([&](const Slot& slot) {
+    static_cast<void>(candidate->directory_.assign(
+        slot.client, candidate->acquire_tier(directory_[Assignments::tier_of(slot)].name)));
+  });
   clear_shadow();
   shadow_ = std::move(candidate);
   // A call may name any tier that the candidate has: their names get numbers here.
@@ -52,32 +53,28 @@ void TierLimiter::shade(const Judgement& judgement, const Fingerprint& client, T
 
   using Class = ShadowCount::ClientClass;
   Class client_class = Class::none;
-  if (asked.number != TierChoice::assigned)
+  if (asked.number != TierChoice::assigned) {
     client_class = Class::call;
-  else if (judgement.has_tier)
+  } else if (judgement.has_tier) {
     client_class = directory_.overridden(client) ? Class::assigned : Class::document;
+  }
   const TierId tier = judgement.has_tier ? judgement.tier : no_tier;
-  for (std::size_t i = 0;; ++i) {
-    if (i == shadow_counts_.size()) {
-      if (!memory_available((i + 1) * 2 * sizeof(Count))) return;
-      // The name is kept for as long as it is counted by.
-      if (tier != no_tier) shadow_tiers_.push_back(directory_.acquire(directory_[tier].name));
-      shadow_counts_.push_back({tier, client_class, {}});
-    }
-    Count& count = shadow_counts_[i];
-    if (count.tier != tier || count.client_class != client_class) continue;
-    ++count.counts[2 * static_cast<int>(judgement.status == Status::admitted) + static_cast<int>(shadow_allows_)];
-    return;
+  std::size_t at = 0;
+  while (at < shadow_counts_.size() &&
+         (shadow_counts_[at].tier != tier || shadow_counts_[at].client_class != client_class)) {
+    ++at;
   }
-}
-
-std::vector<ShadowCount> TierLimiter::shadow_counts() const {
-  std::vector<ShadowCount> counts;
-  for (const Count& count : shadow_counts_) {
-    counts.push_back({count.tier == no_tier ? std::nullopt : tier_name(count.tier), count.client_class, count.counts[3],
-                      count.counts[0], count.counts[2], count.counts[1]});
+  if (at == shadow_counts_.size()) {
+    if (!memory_available((at + 1) * 2 * sizeof(ShadowCount))) return;
+    // The name is kept for as long as it is counted by.
+    if (tier != no_tier) shadow_tiers_.push_back(directory_.acquire(directory_[tier].name));
+    shadow_counts_.emplace_back();
+    shadow_counts_[at].tier = tier;
+    shadow_counts_[at].client_class = client_class;
   }
-  return counts;
+  // In the order of the members.
+  std::uint64_t* const counts = &shadow_counts_[at].both_deny;
+  ++counts[2 * static_cast<int>(judgement.status == Status::admitted) + static_cast<int>(shadow_allows_)];
 }
 
 }  // namespace tierlimit

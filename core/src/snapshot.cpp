@@ -86,7 +86,8 @@ void TierLimiter::transfer(Archive& archive, std::int64_t now) {
   archive.value(revision);
   archive.text(document);
   if (archive.reads() && archive.ok()) {
-    archive.expect(seed(secret) && set_policies(document).ok() && revision != 0);
+    std::vector<Error> errors;
+    archive.expect(seed(secret) && load(document, std::nullopt, errors) && revision != 0);
     revision_ = revision;
   }
   if (!archive.ok()) return;
@@ -94,20 +95,19 @@ void TierLimiter::transfer(Archive& archive, std::int64_t now) {
 
   std::vector<std::uint32_t> numbers;
   transfer_definitions(archive, numbers);
-  std::uint32_t assigned = archive.count(directory_.assignments(), 16, bytes_per_assignment);
-  std::uint32_t raised = archive.count(directory_.raises().size(), 13, bytes_per_assignment);
-  std::uint32_t buckets = archive.count(table_.size(), 32, 0);
-  if (archive.reads()) {
-    for (; archive.ok() && assigned > 0; --assigned) transfer_assignment(archive, {}, no_tier);
-    for (; archive.ok() && raised > 0; --raised) transfer_raise(archive, {}, OnRaise::keep);
-    for (; archive.ok() && buckets > 0; --buckets) transfer_bucket(archive, numbers, {}, now);
-    for (const std::uint32_t number : numbers) release(number);
-    return;
-  }
-  directory_.each_assigned([&](const Fingerprint& client, TierId tier) { transfer_assignment(archive, client, tier); });
-  directory_.raises().each(
-      [&](const Slot& slot) { transfer_raise(archive, slot.client, static_cast<OnRaise>(slot.state.balance)); });
-  table_.each([&](const Slot& slot) { transfer_bucket(archive, numbers, slot, now); });
+  transfer_table(archive, directory_.assigned_table(), &TierLimiter::transfer_assignment, numbers, now);
+  transfer_table(archive, directory_.raises(), &TierLimiter::transfer_raise, numbers, now);
+  transfer_table(archive, table_, &TierLimiter::transfer_bucket, numbers, now);
+  if (!archive.reads()) return;
+  for (const std::uint32_t number : numbers) release(number);
+}
+
+// What is in slots, by what transfers one.
+void TierLimiter::transfer_table(Archive& archive, const BucketTable& table, TransferSlot transfer_slot,
+                                 const std::vector<std::uint32_t>& numbers, std::int64_t now) {
+  std::uint32_t count = archive.count(table.size(), 13, 0);
+  if (!archive.reads()) table.each([&](const Slot& slot) { (this->*transfer_slot)(archive, numbers, slot, now); });
+  for (; archive.reads() && archive.ok() && count > 0; --count) (this->*transfer_slot)(archive, numbers, {}, now);
 }
 
 // A tier by its name. When read, it is acquired.
@@ -148,19 +148,22 @@ void TierLimiter::transfer_definitions(Archive& archive, std::vector<std::uint32
   }
 }
 
-void TierLimiter::transfer_assignment(Archive& archive, Fingerprint client, TierId tier) {
-  archive.value(client);
+void TierLimiter::transfer_assignment(Archive& archive, const std::vector<std::uint32_t>&, Slot slot, std::int64_t) {
+  TierId tier = archive.reads() ? no_tier : Assignments::tier_of(slot);
+  archive.value(slot.client);
   transfer_tier(archive, tier);
   if (!archive.reads()) return;
   archive.expect(tier != no_tier);
-  if (archive.ok()) archive.expect(directory_.assign(client, tier), Fault::does_not_fit);
+  if (archive.ok()) archive.expect(directory_.assign(slot.client, tier), Fault::does_not_fit);
 }
 
-void TierLimiter::transfer_raise(Archive& archive, Fingerprint client, OnRaise on_raise) {
-  archive.value(client);
+void TierLimiter::transfer_raise(Archive& archive, const std::vector<std::uint32_t>&, Slot slot, std::int64_t) {
+  auto on_raise = static_cast<OnRaise>(slot.state.balance);
+  archive.value(slot.client);
   archive.value(on_raise);
   archive.expect(on_raise <= OnRaise::add);
-  if (archive.reads() && archive.ok()) directory_.set_raise(client, on_raise);
+  if (!archive.reads() || !archive.ok()) return;
+  archive.expect(directory_.set_raise(slot.client, on_raise), Fault::does_not_fit);
 }
 
 // One bucket. When read, it is put into the table.

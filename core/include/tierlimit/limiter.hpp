@@ -110,12 +110,13 @@ struct ShadowCount {
   /// Where a client's tier comes from.
   enum class ClientClass : std::uint8_t { call, assigned, document, none };
 
-  std::optional<std::string_view> tier;  ///< nullopt: none, or one that no document knows.
+  static constexpr TierId no_tier = ~TierId{0};
+  TierId tier = no_tier;  ///< Whose name `TierLimiter::tier_name` knows; `no_tier`: none, or one that no document has.
   ClientClass client_class = ClientClass::none;
-  std::uint64_t both_allow = 0;
   std::uint64_t both_deny = 0;
-  std::uint64_t only_live_allows = 0;
   std::uint64_t only_shadow_allows = 0;
+  std::uint64_t only_live_allows = 0;
+  std::uint64_t both_allow = 0;
 };
 
 /// What a limiter has done and holds.
@@ -162,7 +163,14 @@ class TierLimiter {
   ///   or the one in force, has a limit whose accrual is prorated: else `invalid_time`, and `clock` where it is earlier
   ///   than the last change. The times of 64 documents are kept, the present one's included.
   [[nodiscard]] Result<std::uint32_t, std::vector<Error>> set_policies(std::string_view json,
-                                                                       std::optional<std::int64_t> now = std::nullopt);
+                                                                       std::optional<std::int64_t> now = std::nullopt) {
+    std::vector<Error> errors;
+    if (!load(json, now, errors)) return errors;
+    return revision_;
+  }
+  /// The same, with the reasons of a refusal in `errors`, which is empty before. Moving them in and out of a result is
+  /// code too.
+  [[nodiscard]] bool load(std::string_view json, std::optional<std::int64_t> now, std::vector<Error>& errors);
   /// 0 before the first document.
   [[nodiscard]] std::uint32_t revision() const noexcept { return revision_; }
   /// The time of the change by which the document in force came. nullopt where no time counts.
@@ -216,12 +224,19 @@ class TierLimiter {
 
   /// Judges the same requests by another document from now on, beside the one in force: by its own buckets, which
   /// start full, for counting what it would decide otherwise. Takes as much memory again. An earlier one ends.
-  [[nodiscard]] Result<bool, std::vector<Error>> set_shadow_policies(std::string_view json);
+  /// Only of a seeded limiter.
+  [[nodiscard]] Result<bool, std::vector<Error>> set_shadow_policies(std::string_view json) {
+    std::vector<Error> errors;
+    if (!load_shadow(json, errors)) return errors;
+    return true;
+  }
+  /// The same, with the reasons of a refusal in `errors`, which is empty before.
+  [[nodiscard]] bool load_shadow(std::string_view json, std::vector<Error>& errors);
   void clear_shadow() noexcept;
   /// The limiter of the candidate; null: there is none.
   [[nodiscard]] const TierLimiter* shadow() const noexcept { return shadow_.get(); }
   /// What was counted, of each tier and class that came.
-  [[nodiscard]] std::vector<ShadowCount> shadow_counts() const;
+  [[nodiscard]] const std::vector<ShadowCount>& shadow_counts() const noexcept { return shadow_counts_; }
 
   /// Writes all that the limiter knows, but for its options, statistics and a candidate: the secret (so keep it as
   /// one), the text of the document in force, assignments and buckets, with ages in place of times. 32 bytes for each
@@ -320,7 +335,7 @@ class TierLimiter {
   // whether anything has changed; else the number of a rule with this bit, which no bucket's definition has.
   using Judge = std::uint32_t;
   static constexpr Judge together = Judge{1} << 31;
-  static constexpr TierId no_tier = ~TierId{0};
+  static constexpr TierId no_tier = ShadowCount::no_tier;
 
   // A document that is, or was, in force.
   struct Revision {
@@ -464,8 +479,13 @@ class TierLimiter {
   void transfer(codec::Archive& archive, std::int64_t now);
   void transfer_definitions(codec::Archive& archive, std::vector<std::uint32_t>& numbers);
   void transfer_tier(codec::Archive& archive, TierId& tier);
-  void transfer_assignment(codec::Archive& archive, Fingerprint client, TierId tier);
-  void transfer_raise(codec::Archive& archive, Fingerprint client, OnRaise on_raise);
+  using TransferSlot = void (TierLimiter::*)(codec::Archive& archive, const std::vector<std::uint32_t>& numbers,
+                                             Slot slot, std::int64_t now);
+  void transfer_table(codec::Archive& archive, const BucketTable& table, TransferSlot transfer_slot,
+                      const std::vector<std::uint32_t>& numbers, std::int64_t now);
+  void transfer_assignment(codec::Archive& archive, const std::vector<std::uint32_t>& numbers, Slot slot,
+                           std::int64_t now);
+  void transfer_raise(codec::Archive& archive, const std::vector<std::uint32_t>& numbers, Slot slot, std::int64_t now);
   void transfer_bucket(codec::Archive& archive, const std::vector<std::uint32_t>& numbers, Slot slot, std::int64_t now);
   void transfer_log(codec::Archive& archive, Slot& slot, std::int64_t now);
   [[nodiscard]] WindowLog* make_log(std::uint32_t entries, codec::Archive& archive) noexcept;
@@ -516,13 +536,7 @@ class TierLimiter {
 
   std::unique_ptr<TierLimiter> shadow_;
   std::vector<TierId> shadow_tiers_;  // The names that the candidate has, kept for as long as it is there.
-  // How often each was judged how, by twice whether it was admitted plus whether the candidate admitted it.
-  struct Count {
-    TierId tier;
-    ShadowCount::ClientClass client_class;
-    std::uint64_t counts[4];
-  };
-  std::vector<Count> shadow_counts_;
+  std::vector<ShadowCount> shadow_counts_;
   bool shadow_allows_ = false;  // What the last request was judged by it.
 };
 

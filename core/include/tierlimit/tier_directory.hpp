@@ -42,7 +42,7 @@ class Assignments {
   /// The same, once there is a secret.
   std::optional<TierId> set(const Fingerprint& client, std::optional<TierId> tier);
   [[nodiscard]] std::optional<TierId> find(const Fingerprint& client) const noexcept {
-    const Slot* const place = placed_.find(client);
+    const Slot* const place = placed_.seek(client);
     return place == nullptr ? std::nullopt : std::optional{tier_of(*place)};
   }
   [[nodiscard]] bool has(const Fingerprint& client) const noexcept { return placed_.seek(client) != nullptr; }
@@ -70,22 +70,9 @@ class Assignments {
     std::vector<Note>{}.swap(notes_);
   }
 
-  /// Sets all that is set here in others, which have been seeded as these have, or neither has.
-  template <class Renumber>
-  void copy(Assignments& to, Renumber renumber) const {
-    to.notes_.reserve(notes_.size());
-    for (const Note& note : notes_) {
-      to.notes_.push_back(note);
-      if (note.tier) to.notes_.back().tier = renumber(*note.tier);
-    }
-    placed_.each([&](const Slot& place) { to.set(place.client, renumber(tier_of(place))); });
-  }
-
-  /// Visits those that have their place, as `visit(fingerprint, tier)`.
-  template <class Visit>
-  void each(Visit visit) const {
-    placed_.each([&](const Slot& place) { visit(place.client, tier_of(place)); });
-  }
+  /// Those that have their place, in slots of buckets.
+  [[nodiscard]] const BucketTable& table() const noexcept { return placed_; }
+  [[nodiscard]] static TierId tier_of(const Slot& place) noexcept { return place.definition - 1; }
 
   template <class Visit>
   void each_tier(Visit visit) const {
@@ -100,11 +87,9 @@ class Assignments {
     std::string client;
     std::optional<TierId> tier;
   };
+  std::vector<Note> notes_;
   // In a table as buckets are in, whose slots have the tier in place of the limit, and nothing else. (A table of slots
   // of half the size would take as much code once more: 0.5 kB gzipped.)
-  [[nodiscard]] static TierId tier_of(const Slot& place) noexcept { return place.definition - 1; }
-
-  std::vector<Note> notes_;
   BucketTable placed_;
   std::optional<Secret> secret_;
 };
@@ -153,22 +138,13 @@ class TierDirectory {
 
   /// The clients whose balances are raised.
   [[nodiscard]] const BucketTable& raises() const noexcept { return raises_; }
-  /// Visits what was said while running, as `visit(fingerprint, tier)`.
-  template <class Visit>
-  void each_assigned(Visit visit) const {
-    assigned_.each(visit);
-  }
+  /// What was said while running (`Assignments::tier_of`).
+  [[nodiscard]] const BucketTable& assigned_table() const noexcept { return assigned_.table(); }
   /// Puts a client into a tier that is acquired for it, by what stands for the client. False where there is no memory.
   [[nodiscard]] bool assign(const Fingerprint& client, TierId tier) {
     const std::optional<TierId> unused = assigned_.set(client, tier);
     if (unused) release(*unused);
     return assigned_.has(client);
-  }
-
-  /// Assigns in a directory what is assigned here while running; `acquire` gives a tier's number there by its name.
-  template <class Acquire>
-  void copy_assigned(TierDirectory& to, Acquire acquire) const {
-    assigned_.copy(to.assigned_, [&](TierId tier) { return acquire(std::string_view{entries_[tier].name}); });
   }
 
   /// Assignments made while running.
