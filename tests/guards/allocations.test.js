@@ -21,7 +21,7 @@ const nothing = 0.1;
 const encoded = 40 + nothing;
 /** Those of more than 4,096 do so in pieces of that length, each of them a string that is a view into the name. */
 const piece = 32 + encoded;
-/** Nine members, four of them numbers, of which two may be boxed on their way. */
+/** The decision and its one limit, in each of them four numbers that are boxed or may be on their way. */
 const decision = 400;
 
 /** @type {Record<string, number>} */
