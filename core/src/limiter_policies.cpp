@@ -269,11 +269,13 @@ std::optional<Error> TierLimiter::change_tier(const Fingerprint& client, Judge o
       const std::uint32_t old = definition_of_kind(old_judge, definitions_[member.definition].kind);
       if (old == 0) continue;
       member.definition = old;
-      if (stores) {
+      std::optional<Error> error = untimely(now, earliest(table_.seek(member.bucket), limit_of(member)));
+      if (error) {
+        // What a candidate is told has happened; its own buckets may be later.
+        if (!is_shadow_) return error;
+      } else if (stores) {
         bring_up(member, *now, raise);
         store_member(member, 0, *now);
-      } else if (auto error = untimely(now, earliest(table_.seek(member.bucket), limit_of(member)))) {
-        return error;
       }
     }
   }

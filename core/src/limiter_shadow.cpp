@@ -14,6 +14,7 @@ bool TierLimiter::load_shadow(std::string_view json, std::vector<Error>& errors)
     return false;
   }
   auto candidate = std::make_unique<TierLimiter>(options_);
+  candidate->is_shadow_ = true;
   if (!candidate->load(json, std::nullopt, errors)) return false;
   static_cast<void>(candidate->seed(*secret_));
   directory_.assigned_table().each([&](const Slot& slot) {

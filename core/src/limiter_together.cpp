@@ -12,11 +12,10 @@ namespace tierlimit {
 // ---- Members -------------------------------------------------------------------------------------------------------
 
 // The earliest time at which a bucket may be judged by a limit. Where the time since the last touch accrues in parts, a
-// change of the policies is like a touch.
+// change of the policies is like a touch of all.
 std::int64_t TierLimiter::earliest(const Slot* slot, const Limit& limit) const noexcept {
   const std::int64_t touched = earliest(slot);
-  if (slot == nullptr || limit.accrual != Accrual::prorated) return touched;
-  return std::max(touched, revisions_.back().began);
+  return limit.accrual == Accrual::prorated ? std::max(touched, revisions_.back().began) : touched;
 }
 
 std::int64_t TierLimiter::earliest(const Fingerprint& client, TierChoice tier) noexcept {

@@ -537,6 +537,7 @@ class TierLimiter {
   std::unique_ptr<TierLimiter> shadow_;
   std::vector<TierId> shadow_tiers_;  // The names that the candidate has, kept for as long as it is there.
   std::vector<ShadowCount> shadow_counts_;
+  bool is_shadow_ = false;      // This is another's candidate.
   bool shadow_allows_ = false;  // What the last request was judged by it.
 };
 
