@@ -358,7 +358,10 @@ export class ModelLimiter {
   /** Puts the candidate in force. @param {number} nowMs */
   promoteShadow(nowMs) {
     const answer = this.setPolicies(this.#shadow.document, nowMs);
-    if (answer.kind === 'report') this.#shadow = null;
+    if (answer.kind === 'report') {
+      this.#shadow = null;
+      this.#observe('promoted');
+    }
     return answer;
   }
 
@@ -374,6 +377,7 @@ export class ModelLimiter {
   restore({ nowMs, restoredMs }) {
     const now = toMicros(nowMs);
     const micros = toMicros(restoredMs) - now;
+    this.#observe('restored');
     this.#table.restore((bucket) => {
       const { name, algorithm, limit: last } = bucket;
       const limit = this.#limitsOf(last.tier).limits.find(

@@ -153,7 +153,7 @@ class Scenario {
       [1, 'stats'],
       [has('refund', 5), 'refund'],
       [has('reserve', 6), 'reserve'],
-      [this.#reservations.length > 0 ? 7 : 0, 'settle'],
+      [this.#reservations.length > 0 ? 8 : 0, 'settle'],
       [has('shadow', 0.8), 'shadow'],
       [this.#model.hasShadow ? 0.5 : 0, 'promote'],
       [has('shadow', 0.8), 'shadowStats'],
@@ -194,7 +194,7 @@ class Scenario {
     const cost = this.#cost(client, tier, nowMs);
     if (kind === 'refund') return { kind, nowMs, client, tier, cost };
     if (kind === 'reserve') {
-      const ttlMs = random.pick([60_000, 60_000, 1, 1000, 0.001, 3_600_000]);
+      const ttlMs = random.pick([60_000, 60_000, 1000, 3_600_000, 3_600_000, 1, 0.001]);
       return { kind, nowMs, client, tier, cost, ttlMs };
     }
     if (kind !== 'allowMany') {
@@ -221,15 +221,16 @@ class Scenario {
   /** Ends a reservation, most often one that is still open. */
   #settlement() {
     const random = this.#random;
-    const index = random.whole(0, this.#reservations.length - 1);
+    const last = this.#reservations.length - 1;
+    const index = random.chance(0.7) ? last : random.whole(0, last); // there is still time for the last one
     const reservation = this.#reservations[index];
     if (random.chance(0.8)) this.#reservations.splice(index, 1);
     const { number, client, cost, at, ttlMs } = reservation;
     const actual = random.weighted([
       [4, () => Math.floor(random.fraction() * cost)],
       [1, () => cost],
-      [2, () => cost + random.whole(1, 5)],
-      [2, () => Math.floor(cost * (1 + random.fraction()))],
+      [3, () => cost + random.whole(1, 5)],
+      [3, () => Math.floor(cost * (1 + random.fraction()))],
       [1, () => 0],
       [0.2, () => 2 ** 53 - 1],
     ])();
@@ -237,7 +238,7 @@ class Scenario {
     // The last microsecond and the first that is too late, where doubles tell them apart.
     const end = at + ttlMs;
     const isExact = Math.abs(end) < 2 ** 41 && toMicros(end) === toMicros(at) + toMicros(ttlMs);
-    if (isExact && Number(toMicros(at)) / 1000 === at && end > this.#now && random.chance(0.3)) {
+    if (isExact && Number(toMicros(at)) / 1000 === at && end > this.#now && random.chance(0.4)) {
       const isLate = random.chance(0.5);
       this.#observe(isLate ? 'settled as it ends' : 'settled just before it ends');
       nowMs = isLate ? end : (Math.round(end * 1000) - 1) / 1000;
