@@ -163,6 +163,11 @@ test('names of limits are those of the document in force', () => {
   assert.deepEqual(left(take('k', 0)), { two: 1, 'another name of as many characters.': 1 });
   limiter.setPolicies(named('one', 'two', '3'));
   assert.deepEqual(left(take('k', 0)), { one: 0, two: 0, 3: 1 });
+  // Where no bucket is of a limit any more another takes its place in memory.
+  for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) {
+    limiter.setPolicies(named(name));
+    assert.deepEqual(left(take.peek('nobody', 0)), { [name]: 2 });
+  }
 });
 
 test('what was answered is a copy that later decisions do not change', () => {
