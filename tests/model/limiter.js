@@ -135,7 +135,8 @@ export class ModelLimiter {
         } catch (error) {
           if (!isShadow || !(error instanceof ModelError)) throw error;
         }
-        if (onRaise === 'keep') this.#raises.delete(client);
+        // Who has no bucket has no balance that could be raised.
+        if (onRaise === 'keep' || !this.#table.hasAny(client)) this.#raises.delete(client);
         else this.#raises.set(client, onRaise);
       }
       if (tier === null) this.#assigned.delete(client);
@@ -222,11 +223,9 @@ export class ModelLimiter {
 
   /** The buckets that there are for some limits, all of which may be judged now. */
   #existing(client, limits, now, nowMs) {
-    const found = limits
-      .map((limit) => this.#bucketFor(client, limit))
-      .filter(({ bucket }) => bucket !== undefined);
-    this.#checkClock(found, now, nowMs);
-    return found;
+    const pairs = limits.map((limit) => this.#bucketFor(client, limit));
+    this.#checkClock(pairs, now, nowMs);
+    return pairs.filter(({ bucket }) => bucket !== undefined);
   }
 
   /**
@@ -492,8 +491,10 @@ export class ModelLimiter {
     });
   }
 
-  #earliest({ limit, bucket: { algorithm, state } }) {
-    return COUNTING[algorithm].earliest(state, limit, this.#history);
+  /** The earliest time at which a limit may judge; who has no bucket may be judged from the latest change on. */
+  #earliest({ limit, bucket }) {
+    if (bucket) return COUNTING[bucket.algorithm].earliest(bucket.state, limit, this.#history);
+    return (isProrated(limit) ? this.#history?.latestChange : null) ?? -Infinity;
   }
 
   /** The earliest time at which all of some buckets may be judged; any, where there are none. */
@@ -517,11 +518,7 @@ export class ModelLimiter {
     const cost = BigInt(costNumber);
     const { limits, tier, fallback } = this.lookUp(client, callTier);
     const pairs = limits.map((limit) => this.#bucketFor(client, limit));
-    this.#checkClock(
-      pairs.filter(({ bucket }) => bucket !== undefined),
-      now,
-      nowMs,
-    );
+    this.#checkClock(pairs, now, nowMs);
     const raise = (callTier ?? null) === null ? this.#raises.get(client) : undefined;
     const parts = pairs.map(({ limit, bucket }) => {
       const counting = COUNTING[limit.algorithm];

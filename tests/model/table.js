@@ -78,6 +78,11 @@ export class Table {
     return this.#buckets.get(client)?.get(keyOf(limit));
   }
 
+  /** Whether a client has any bucket. */
+  hasAny(client) {
+    return this.#buckets.has(client);
+  }
+
   /** How many new buckets of a client there is a place for. */
   room(client) {
     if (this.#onFull === 'deny' || this.#maxClients === Infinity) {
