@@ -2,6 +2,7 @@
 // Plain exports, for callers that count nanoseconds: an embind call with a string costs several times such a call.
 // README.md beside this file documents them; the JavaScript wrapper uses them.
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -66,6 +67,8 @@ struct Answer {
   LimitAnswer limit[Policy::most_limits];
   Hold hold;
 };
+static_assert(offsetof(Answer, limit) == 56 && offsetof(Answer, hold) == 376 && sizeof(Answer) == 496,
+              "js/src/hot-path.js and README.md know where things are");
 Answer answer;
 
 // A name that does not travel as words comes through here, a piece at a time. js/src/hot-path.js knows its size.

@@ -258,10 +258,10 @@
  *   steps back.
  * @property {'throw' | 'hold'} [onClockBackward] What a supplied `now` that steps back does: a ClockError for clients
  *   that were decided later (`'throw'`, the default), or the highest reading so far is used in its place (`'hold'`).
- * @property {number} [maxClients] Buckets remembered at the same time, at least 8; each takes some 57 bytes. Default
- *   262144.
- * @property {number} [maxBytes] Memory for buckets in bytes, at least 1024. Default 48 MiB, which hold some 900,000.
- *   Whichever bound comes first.
+ * @property {number} [maxClients] Buckets remembered at the same time, at least 8; each takes some 57 bytes, and a client
+ *   has one for each of its limits. Default 262144.
+ * @property {number} [maxBytes] Memory for buckets in bytes, the logs of sliding windows included, at least 1024. Default
+ *   48 MiB, which hold some 900,000 buckets. Whichever bound comes first.
  * @property {'evict' | 'deny'} [onFull] What a new client does where there is no room: it takes the place of the bucket
  *   that would be full soonest of a sample of at least eight (`'evict'`, the default; those that never refill go last),
  *   or is refused as `table-full` unless one of them is full (`'deny'`).
@@ -270,6 +270,13 @@
  *   the buckets, a row of 32 places at a time. Default true.
  * @property {Uint8Array} [seed] 16 bytes in place of random ones, for tests: whoever knows them can make names that
  *   fall together.
+ */
+
+/**
+ * What a limiter is restored with: the options of one that is made, but for `policies` and `seed`, which a snapshot
+ * holds.
+ *
+ * @typedef {Omit<TierLimiterOptions, 'policies' | 'seed'>} RestoreOptions
  */
 
 /**

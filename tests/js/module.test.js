@@ -107,6 +107,60 @@ test('the number of a tier by its name, and the name by its number', () => {
   limiter.delete();
 });
 
+test('a document that is judged by too, beside the one in force', () => {
+  const limiter = made(only(2, 0));
+  assert.deepEqual(limiter.shadowStats(), []);
+  const text = JSON.stringify({ ...only(1, 0), tiers: { broken: {} } });
+  const { revision, errors, rejected, changedMs } = limiter.setShadowPolicies(text);
+  assert.deepEqual([revision, errors, changedMs], [1, [], null]);
+  assert.deepEqual([...new Set(rejected.map(({ path }) => path))], ['/tiers/broken']);
+  assert.deepEqual(limiter.report().rejected, []);
+  for (let i = 0; i < 3; i += 1) limiter.allow('c', 1, 0);
+  const counts = {
+    tier: null,
+    clientClass: 'none',
+    bothAllow: 1,
+    bothDeny: 1,
+    onlyLiveAllows: 1,
+    onlyShadowAllows: 0,
+  };
+  assert.deepEqual(limiter.shadowStats(), [counts]);
+  const refused = limiter.setShadowPolicies('{');
+  assert.deepEqual([refused.revision, refused.errors.map(({ code }) => code)], [1, ['syntax']]);
+  assert.deepEqual(refused.rejected, rejected);
+  assert.deepEqual(limiter.shadowStats(), [counts]);
+  assert.equal(limiter.clearShadow(), null);
+  assert.deepEqual(limiter.shadowStats(), []);
+  assert.equal(limiter.clearShadow(), null);
+  limiter.delete();
+});
+
+test('setTier and clearTier: what a larger capacity does, by number', () => {
+  const tiers = {
+    s: { capacity: 10, refillPerSecond: 0 },
+    l: { capacity: 30, refillPerSecond: 0 },
+  };
+  for (const [onRaise, remaining] of [
+    [0, 4],
+    [1, 30],
+    [2, 12],
+    [3, 24],
+    [-1, 4],
+    [NaN, 4],
+    [99, 24],
+  ]) {
+    const limiter = made({ ...only(1, 0), tiers, clients: { c: 's', d: 'l' } });
+    limiter.allow('c', 6, 0);
+    assert.equal(limiter.setTier('c', 'l', onRaise, NaN), null);
+    assert.equal(limiter.peek('c', 1, 0).remaining, remaining, `${onRaise}`);
+    limiter.setTier('d', 's');
+    limiter.allow('d', 6, 0);
+    assert.equal(limiter.clearTier('d', onRaise, NaN), null);
+    assert.equal(limiter.peek('d', 1, 0).remaining, remaining, `${onRaise}`);
+    limiter.delete();
+  }
+});
+
 test('reports: what was refused, tolerated and rounded, with places', () => {
   const limiter = made(
     '{"default": {"capacity": 1e9, "refillPerSecond": 11574.074074},\n "tiers": {"a": {}}}',
