@@ -30,6 +30,19 @@ test('never above the capacity, however much is put back', () => {
   }
 });
 
+test('what was put back beyond the capacity is not there when the capacity grows', () => {
+  for (const cost of [3, 9, 10, 11, Number.MAX_SAFE_INTEGER]) {
+    const { limiter, take } = clocked(only(10, 0));
+    take('k', 0, 2);
+    limiter.refund('k', cost);
+    const reservation = limiter.reserve('k', { cost: 1 });
+    limiter.refund('k', cost);
+    reservation.cancel();
+    limiter.setPolicies(only(100, 0));
+    assert.equal(limiter.peek('k').remaining, 10, `${cost}`);
+  }
+});
+
 test('a refund goes on from the balance as it is at that time', () => {
   const { limiter, clock, take } = clocked(only(10, 1));
   take('k', 0, 10);
