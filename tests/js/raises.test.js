@@ -225,7 +225,9 @@ test('onRaise of setTier is used by the next decision of the own tier, admitted 
   assert.equal(limiter.peek('k').remaining, 40);
   assert.equal(take('k', 0, 40).allowed, true);
   assert.equal(limiter.allow('k'), false);
-  // Not anew by going back and forth.
+  // Not anew by going back and forth, through a tier of the call or by setTier.
+  limiter.allow('k', 1, 'small');
+  assert.equal(limiter.allow('k'), false);
   limiter.setTier('k', 'large', { onRaise: 'fill' });
   assert.equal(limiter.allow('k'), false);
 });
