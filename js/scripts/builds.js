@@ -1,5 +1,5 @@
-// The builds: the WebAssembly module, the types and the tarball of the package, and the native library with its tests,
-// plain and under the sanitizers.
+// The builds: the WebAssembly module, the types and the tarball of the package, the native library with its tests, plain
+// and under the sanitizers, and the fuzz targets.
 import {
   existsSync,
   mkdirSync,
@@ -10,10 +10,11 @@ import {
   statSync,
 } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 
 import { tidyDeclarations } from './declarations.js';
 import { findEmscripten } from './emscripten.js';
+import { findFuzzCompiler, fuzzProgram, fuzzTargets, fuzzTree, makeSeeds } from './fuzz-targets.js';
 import { at, digest, root } from './project.js';
 import { run } from './run.js';
 import { StepError, step } from './step.js';
@@ -131,6 +132,37 @@ export async function buildNative(tree) {
     digest: digest([...sources, 'tests/core'], trees[tree], process.env.CXX, version, root),
     results: [`.build/${tree}/tests/core/tierlimit_tests`],
   });
+}
+
+/** Builds the fuzz targets in .build/fuzz, where there is a compiler for them. */
+export async function buildFuzz() {
+  const compiler = await findFuzzCompiler();
+  if (typeof compiler === 'string') return;
+  const options = [
+    ...['-DTIERLIMIT_TESTS=OFF', '-DTIERLIMIT_FUZZ=ON', '-DTIERLIMIT_SANITIZE=ON'],
+    ...['-DTIERLIMIT_WERROR=ON', '-DCMAKE_CXX_FLAGS_RELEASE=-O1'],
+    `-DCMAKE_CXX_COMPILER=${compiler.path}`,
+  ];
+  await step(
+    'native build, fuzz',
+    async () => {
+      await makeTree(fuzzTree, at(), options);
+      await makeSeeds();
+    },
+    {
+      digest: digest(
+        [
+          ...[...sources, 'tests/fuzz', 'js/scripts/fuzz-targets.js'],
+          'tests/vectors/policy-documents.json',
+        ],
+        options,
+        compiler.version,
+        version,
+        root,
+      ),
+      results: fuzzTargets.map((target) => relative(root, fuzzProgram(target))),
+    },
+  );
 }
 
 /** Builds the native side of the benchmark in .build/bench. */

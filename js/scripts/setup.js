@@ -9,15 +9,16 @@ import { bringSystemPackages } from './system-packages.js';
  * @property {() => string[]} npm folders with a lock file
  */
 
-/** @type {Record<'build' | 'start' | 'test' | 'format' | 'bench' | 'toolchains', Need>} */
+/** @type {Record<'build' | 'start' | 'test' | 'format' | 'bench' | 'fuzz' | 'toolchains', Need>} */
 const needs = {
   build: { system: ['build'], npm: () => [''] },
   start: { system: ['build'], npm: () => [''] },
   test: {
-    system: ['build', 'native', 'browser', 'lint'],
+    system: ['build', 'native', 'browser', 'lint', 'fuzz'],
     npm: () => ['', ...testPackageFolders()],
   },
   bench: { system: ['build', 'compile'], npm: () => [benchFolder] },
+  fuzz: { system: ['native', 'fuzz'], npm: () => [] },
   toolchains: { system: ['toolchains'], npm: () => [''] },
   format: { system: ['lint'], npm: () => ['tests/tools'] },
 };

@@ -5,6 +5,7 @@ import { basename } from 'node:path';
 import { checkTree } from './check-tree.js';
 import { findClangTool } from './clang.js';
 import { contractRow, isContractRow } from './contract-table.js';
+import { findFuzzCompiler, fuzz, fuzzTargets } from './fuzz-targets.js';
 import { at, filesIn } from './project.js';
 import { run } from './run.js';
 
@@ -20,7 +21,7 @@ import { run } from './run.js';
 
 /** @typedef {import('./contract-table.js').ContractRow} ContractRow */
 
-/** @typedef {'module' | 'types' | 'tarball' | 'native' | 'asan'} Build */
+/** @typedef {'module' | 'types' | 'tarball' | 'native' | 'asan' | 'fuzz'} Build */
 
 /**
  * @typedef {object} Suite
@@ -71,6 +72,7 @@ export function suites() {
     }),
     coreSuite('core/asan', 'asan'),
     coreSuite('core', 'native'),
+    ...fuzzTargets.map(fuzzSuite),
     clangTidy,
     checkSuite('lint/prettier', tool('prettier'), ['--check', '--log-level=warn', '.']),
     checkSuite('lint/eslint', tool('eslint'), [
@@ -162,6 +164,34 @@ function coreSuite(name, tree) {
         passed: Number(all) - Number(failed),
         failed: Number(failed),
       });
+    },
+  };
+}
+
+/**
+ * A fuzz target, for a number of executions that are the same each time: one test.
+ * @param {import('./fuzz-targets.js').FuzzTarget} target
+ * @returns {Suite}
+ */
+function fuzzSuite(target) {
+  return {
+    name: `fuzz/${target.name}`,
+    needs: ['fuzz'],
+    run: async () => {
+      const compiler = await findFuzzCompiler();
+      if (typeof compiler === 'string') return { ...nothing, skipped: 1, notes: [compiler] };
+      const { passed, figures, output } = await fuzz(target, {
+        corpus: 'short',
+        fresh: true,
+        options: ['-seed=1', `-runs=${target.runs}`],
+        seconds,
+      });
+      return {
+        ...nothing,
+        ...(passed ? { passed: 1 } : { failed: 1 }),
+        notes: passed ? [figures] : [],
+        output,
+      };
     },
   };
 }

@@ -3,11 +3,12 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 import { findEmscripten } from './emscripten.js';
+import { findFuzzCompiler } from './fuzz-targets.js';
 import { run, which } from './run.js';
 import { StepError, step } from './step.js';
 
 /**
- * @typedef {'build' | 'compile' | 'native' | 'browser' | 'lint' | 'toolchains'} Use
+ * @typedef {'build' | 'compile' | 'native' | 'browser' | 'lint' | 'fuzz' | 'toolchains'} Use
  */
 
 /**
@@ -103,6 +104,28 @@ const requirements = [
     optional: true,
   },
   {
+    name: 'clang',
+    uses: ['fuzz'],
+    lacking: () => program('clang++-14', 'clang++'),
+    apt: 'clang',
+    dnf: 'clang',
+    brew: 'llvm',
+    optional: true,
+  },
+  {
+    name: 'libFuzzer',
+    uses: ['fuzz'],
+    lacking: async () => {
+      const found = await findFuzzCompiler();
+      return typeof found === 'string' ? found : null;
+    },
+    // That of the version that the package clang is of: libclang-rt-14-dev in Debian 12.
+    apt: 'libclang-rt-dev',
+    dnf: 'compiler-rt',
+    brew: 'llvm',
+    optional: true,
+  },
+  {
     name: 'debootstrap',
     uses: ['toolchains'],
     lacking: () => program('debootstrap'),
@@ -122,10 +145,10 @@ export async function bringSystemPackages(uses) {
 
   const asRoot = await rootCommand();
   if (which('apt-get') !== null && asRoot !== null) {
-    const packages = missing.map(({ requirement }) => requirement.apt);
-    await step(`installing ${packages.join(' ')} with apt-get`, () => aptInstall(asRoot, packages));
+    const names = missing.map(({ requirement }) => requirement.apt).join(' ');
+    await step(`installing ${names} with apt-get`, () => aptInstall(asRoot, missing));
     const still = await missingFor(uses);
-    if (still.length > 0) throw new StepError(explain(still));
+    if (still.some(({ requirement }) => !requirement.optional)) throw new StepError(explain(still));
   } else {
     if (missing.some(({ requirement }) => !requirement.optional)) {
       throw new StepError(explain(missing));
@@ -164,25 +187,32 @@ async function rootCommand() {
 
 /**
  * @param {string[]} asRoot
- * @param {string[]} packages
+ * @param {Missing[]} missing
  */
-async function aptInstall(asRoot, packages) {
+async function aptInstall(asRoot, missing) {
   // sudo drops the environment, so what must be in it is put there by env.
-  const apt = [...asRoot, 'env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', '-qq'];
-  const wait = ['-o', 'DPkg::Lock::Timeout=300'];
-  const [command, ...args] = apt;
-  const update = await run(command, [...args, ...wait, 'update']);
+  const [command, ...args] = [
+    ...[...asRoot, 'env', 'DEBIAN_FRONTEND=noninteractive'],
+    ...['apt-get', '-qq', '-o', 'DPkg::Lock::Timeout=300'],
+  ];
+  const install = (/** @type {Missing[]} */ some) =>
+    run(command, [
+      ...[...args, 'install', '--yes', '--no-install-recommends'],
+      ...some.map(({ requirement }) => requirement.apt),
+    ]);
   // A repository that cannot be reached need not be the one that has the packages.
-  const install = await run(command, [
-    ...args,
-    ...wait,
-    'install',
-    '--yes',
-    '--no-install-recommends',
-    ...packages,
-  ]);
-  if (install.status !== 0) {
-    throw new StepError(`apt-get failed:\n${update.output}${install.output}`);
+  const update = await run(command, [...args, 'update']);
+  const all = await install(missing);
+  if (all.status === 0) return;
+  // Another version of the system may not have all of what is optional, and then nothing is installed.
+  const [optional, needed] = [true, false].map((which) =>
+    missing.filter(({ requirement }) => (requirement.optional ?? false) === which),
+  );
+  const rest = needed.length > 0 ? await install(needed) : { status: 0, output: '' };
+  if (rest.status !== 0) throw new StepError(`apt-get failed:\n${update.output}${rest.output}`);
+  for (const one of optional) {
+    const { status, output } = await install([one]);
+    if (status !== 0) process.stderr.write(`\n${one.requirement.name} is left out:\n${output}`);
   }
 }
 

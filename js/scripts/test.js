@@ -1,5 +1,5 @@
 // npm test: sets up, builds, runs the suites and sums them up. `npm test -- core lint` runs the suites so named.
-import { buildModule, buildNative, buildTarball, buildTypes } from './builds.js';
+import { buildFuzz, buildModule, buildNative, buildTarball, buildTypes } from './builds.js';
 import { contractTable } from './contract-table.js';
 import { setUp } from './setup.js';
 import { StepError, prepared } from './step.js';
@@ -14,6 +14,7 @@ const builds = {
   tarball: buildTarball,
   native: () => buildNative('native'),
   asan: () => buildNative('asan'),
+  fuzz: buildFuzz,
 };
 
 const names = process.argv.slice(2);
@@ -28,7 +29,7 @@ const total = { passed: 0, failed: 0, skipped: 0 };
 await prepared(async () => {
   await setUp('test');
   chosen = choose(suites(), names);
-  for (const build of /** @type {const} */ (['module', 'types', 'tarball', 'native', 'asan'])) {
+  for (const build of /** @type {(keyof typeof builds)[]} */ (Object.keys(builds))) {
     if (!chosen.some(({ needs }) => needs.includes(build))) continue;
     try {
       await builds[build]();
