@@ -11,6 +11,7 @@ import {
 import { closestBelow, simplestIn } from '../model/fractions.js';
 import { Digits, jsonText } from '../model/json.js';
 import { makeLimit } from '../model/limit.js';
+import { ModelLimiter } from '../model/limiter.js';
 import { judgeDocument } from '../model/policy.js';
 import { Random } from '../model/random.js';
 import { Rational } from '../model/rational.js';
@@ -233,4 +234,144 @@ test('documents are judged by their members', () => {
   assert.equal(judgeDocument(document, true).refused.length, 2);
   document.delete('default');
   assert.equal(judgeDocument(document, false).refused[0].code, 'missing-member');
+});
+
+/** A document as the model reads it, from what JSON.parse would give. */
+function read(value) {
+  if (typeof value === 'number') return new Digits(String(value));
+  if (Array.isArray(value)) return value.map(read);
+  if (value === null || typeof value !== 'object') return value;
+  return new Map(Object.entries(value).map(([name, child]) => [name, read(child)]));
+}
+
+test('limits, windows and settings are judged by the rules of their place', () => {
+  const faults = (policy) => {
+    const fine = { capacity: 1, refillPerSecond: 1 };
+    const { rejected } = judgeDocument(
+      read({ default: fine, tiers: { t: policy } }),
+      false,
+    ).policies;
+    return rejected.map(({ path, code }) => `${path.slice('/tiers/t'.length)} ${code}`);
+  };
+  const bucket = { capacity: 5, refillPerSecond: 1 };
+  const window = { algorithm: 'sliding-window', limit: 10, windowSeconds: 60 };
+  const a = { name: 'a', ...bucket };
+  assert.deepEqual(faults({ ...bucket, onRaise: 'fill', accrual: 'prorated' }), []);
+  assert.deepEqual(faults({ limits: [a, { name: 'b', ...window }] }), []);
+  assert.deepEqual(
+    faults({ algorithm: 'fixed-window', limits: [{ name: 'a', limit: 1, windowSeconds: 1 }] }),
+    [],
+  );
+  assert.deepEqual(faults({ limits: [] }), ['/limits invalid-value']);
+  assert.deepEqual(faults({ limits: Array(9).fill(null) }), ['/limits invalid-value']);
+  assert.deepEqual(faults({ limits: [a, a] }), ['/limits/1/name invalid-value']);
+  assert.deepEqual(faults({ limits: [bucket] }), ['/limits/0 missing-member']);
+  assert.deepEqual(faults({ limits: [a], capacity: 0 }), ['/capacity conflicting-members']);
+  assert.deepEqual(faults({ name: 'main', ...bucket }), ['/name unknown-member']);
+  assert.deepEqual(faults({ ...window, onRaise: 'never' }), ['/onRaise unknown-member']);
+  assert.deepEqual(faults({ limits: [a, { name: 'b', ...window }], accrual: null }), [
+    '/accrual unknown-member',
+  ]);
+  assert.deepEqual(faults({ ...window, limit: 10_001 }), ['/limit invalid-value']);
+  assert.deepEqual(faults({ algorithm: 'fixed-window' }), [' missing-member', ' missing-member']);
+  assert.deepEqual(faults({ algorithm: 'leaky', limit: 0 }), [
+    '/algorithm invalid-value',
+    '/limit invalid-value',
+  ]);
+});
+
+/** What a limiter by the book answers: `remaining` of checks of one token, or null where one is denied. */
+function remaining(limiter, nowMs, options = {}) {
+  const { allowed, remaining: left } = limiter.check({ nowMs, client: 'acme', ...options });
+  return allowed ? Number(left) : null;
+}
+
+test('a raise does what the policy says, once', () => {
+  const policies = (capacity, onRaise) =>
+    read({ default: { capacity, refillPerSecond: 0, onRaise } });
+  for (const [onRaise, expected] of [
+    ['keep', 3],
+    ['fill', 19],
+    ['proportional', 7],
+    ['add', 13],
+  ]) {
+    const limiter = new ModelLimiter();
+    limiter.setPolicies(policies(10, onRaise));
+    assert.equal(remaining(limiter, 0, { cost: 6 }), 4);
+    limiter.setPolicies(policies(20, onRaise), 0);
+    assert.equal(remaining(limiter, 1), expected, onRaise);
+    limiter.setPolicies(policies(20, onRaise), 1);
+    assert.equal(remaining(limiter, 2), expected - 1, onRaise);
+  }
+});
+
+test('the worked case of prorated accrual', () => {
+  for (const [accrual, expected] of [
+    ['at-next', [99, 99]],
+    ['prorated', [9, 18]],
+  ]) {
+    const policies = (refillPerSecond) =>
+      read({ default: { capacity: 100, refillPerSecond, accrual } });
+    const limiter = new ModelLimiter();
+    limiter.setPolicies(policies(1));
+    assert.equal(remaining(limiter, 0, { cost: 100 }), 0);
+    limiter.setPolicies(policies(10), 10_000);
+    assert.deepEqual([remaining(limiter, 10_000), remaining(limiter, 11_000)], expected, accrual);
+  }
+});
+
+test('windows count what they say', () => {
+  const limiterOf = (algorithm) => {
+    const limiter = new ModelLimiter();
+    limiter.setPolicies(read({ default: { algorithm, limit: 3, windowSeconds: 60 } }));
+    return limiter;
+  };
+  const at = (limiter, ...times) => times.map((seconds) => remaining(limiter, seconds * 1000));
+  const times = [30, 59, 59, 59, 60, 89.999999, 90, 118.999999, 119];
+  assert.deepEqual(at(limiterOf('fixed-window'), ...times), [2, 1, 0, null, null, null, 2, 1, 0]);
+  assert.deepEqual(at(limiterOf('sliding-window'), ...times), [
+    2,
+    1,
+    0,
+    null,
+    null,
+    null,
+    0,
+    null,
+    1,
+  ]);
+});
+
+test('of several limits all are charged or none, and the order means nothing', () => {
+  const limits = [
+    { name: 'A', capacity: 10, refill: { tokens: 10, seconds: 60 } },
+    { name: 'B', capacity: 30, refill: { tokens: 30, seconds: 1800 } },
+  ];
+  for (const ordered of [limits, [...limits].reverse()]) {
+    const limiter = new ModelLimiter();
+    limiter.setPolicies(read({ default: { limits: ordered } }));
+    const decisions = Array.from({ length: 31 }, () => limiter.check({ nowMs: 0, client: 'acme' }));
+    assert.equal(decisions.filter(({ allowed }) => allowed).length, 10);
+    const { limitName, limits: each } = decisions.at(-1);
+    assert.equal(limitName, 'A');
+    assert.equal(each.find(({ name }) => name === 'B').remaining, 20n);
+  }
+});
+
+test('a reservation is settled once, and a refund fills nothing above its capacity', () => {
+  const limiter = new ModelLimiter();
+  limiter.setPolicies(read({ default: { capacity: 10, refillPerSecond: 0 } }));
+  const request = { nowMs: 0, client: 'acme' };
+  for (let i = 0; i < 2; i += 1) limiter.reserve({ ...request, cost: 4, ttlMs: 1000 });
+  const settle = (nowMs, reservation, actual) => limiter.settle({ nowMs, reservation, actual });
+  assert.deepEqual(settle(1, 0, 1), {
+    kind: 'settlement',
+    outcome: 'settled',
+    returned: 3n,
+    debt: 0n,
+  });
+  assert.equal(settle(1, 0, 1).outcome, 'already-settled');
+  assert.equal(settle(1, 1, 10).debt, 1n);
+  limiter.refund({ ...request, nowMs: 2, cost: 100 });
+  assert.equal(limiter.peek({ ...request, nowMs: 2 }).remaining, 10n);
 });
