@@ -55,6 +55,32 @@ describe('a valid document', () => {
     assert.equal(status, 0);
   });
 
+  test('with windows and several limits is summarised', async () => {
+    const { stdout } = await tierlimit(['check', '-'], {
+      input: JSON.stringify({
+        default: { algorithm: 'sliding-window', limit: 100, windowSeconds: 60 },
+        tiers: {
+          both: {
+            limits: [
+              { name: 'burst', capacity: 5, refillPerSecond: 1 },
+              { name: 'day', algorithm: 'fixed-window', limit: 9, windowSeconds: 86400 },
+            ],
+          },
+          beside: {
+            algorithm: 'fixed-window',
+            limits: [{ name: 'second', limit: 3, windowSeconds: 1 }],
+          },
+        },
+      }),
+    });
+    assert.deepEqual(stdout.split('\n').slice(2), [
+      '  (default)  100 in any window of 60 seconds',
+      '  both       capacity 5, 1 per second and 9 in a fixed window of 86400 seconds',
+      '  beside     3 in a fixed window of 1 second',
+      '',
+    ]);
+  });
+
   test('from standard input', async () => {
     const { status, stdout } = await tierlimit(['check', '-'], { input: good });
     assert.match(stdout, /^<stdin>: valid\n/);

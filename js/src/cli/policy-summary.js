@@ -43,11 +43,16 @@ function tierAt(pointer) {
 
 /** @param {any} policy - a valid one */
 function limitsOf(policy) {
-  return (policy.limits ?? [policy]).map(limitOf).join(' and ');
+  const { limits = [policy], algorithm } = policy;
+  return limits.map((/** @type {any} */ limit) => limitOf({ algorithm, ...limit })).join(' and ');
 }
 
 /** @param {any} limit */
-function limitOf({ capacity, refillPerSecond, refill }) {
+function limitOf({ algorithm, capacity, refillPerSecond, refill, limit, windowSeconds }) {
+  if (limit !== undefined) {
+    const kind = algorithm === 'fixed-window' ? 'a fixed' : 'any';
+    return `${limit} in ${kind} window of ${windowSeconds === 1 ? '1 second' : `${windowSeconds} seconds`}`;
+  }
   const tokens = refill?.tokens ?? refillPerSecond;
   const seconds = refill?.seconds ?? 1;
   const rate =
