@@ -41,6 +41,8 @@ void problems(const char* name, const std::vector<Error>& errors) {
   result::end();
 }
 
+extern "C" void tierlimit_read_snapshot(double from, void* to, std::size_t size);
+
 // Why there is no decision: the rule, and the number that breaks it.
 struct Refusal {
   ErrorCode code = ErrorCode::no_policies;
@@ -161,6 +163,33 @@ class Limiter {
 
   // The name of a tier by the number that the hot path gives.
   void tier_name(std::uint32_t tier) { optional_text(result::unnamed, limiter_.tier_name(tier)); }
+
+  // In pieces; none where there is nothing yet.
+  void snapshot(double now_ms) {
+    codec::Stream stream;
+    stream.write = [](void*, const void* piece, std::size_t size) { result::bytes(result::unnamed, piece, size); };
+    const std::optional<std::int64_t> now = to_micros(now_ms);
+    result::array(result::unnamed);
+    if (now) static_cast<void>(limiter_.write_snapshot(stream, *now));
+    result::end();
+  }
+
+  // Of the bytes that the module has as `snapshot`. What is wrong with them, or null.
+  void restore(double size, double now_ms) {
+    codec::Stream stream;
+    stream.size = static_cast<std::uint64_t>(size);
+    stream.read = [](void*, std::uint64_t from, void* to, std::size_t count) {
+      tierlimit_read_snapshot(static_cast<double>(from), to, count);
+    };
+    const std::optional<std::int64_t> now = to_micros(now_ms);
+    const codec::Fault fault = now ? limiter_.read_snapshot(stream, *now) : codec::Fault::none;
+    errors_.clear();
+    if (fault == codec::Fault::none) {
+      result::null(result::unnamed);
+    } else {
+      result::text(result::unnamed, to_string(fault));
+    }
+  }
 
   void stats() {
     const LimiterStats stats = limiter_.stats();
@@ -329,6 +358,8 @@ void argument_type(const char* name) {
       .function("peek", &Limiter::peek_as)
       .function("tier", &Limiter::tier)
       .function("tierName", &Limiter::tier_name)
+      .function("snapshot", &Limiter::snapshot)
+      .function("restore", &Limiter::restore)
       .function("stats", &Limiter::stats);
 }
 

@@ -98,6 +98,10 @@ mergeInto(LibraryManager.library, {
   tierlimit_write_null: function (name) {
     write(name, null);
   },
+  tierlimit_write_bytes__deps: ['$write'],
+  tierlimit_write_bytes: function (name, at, size) {
+    write(name, HEAPU8.slice(at, at + size));
+  },
   tierlimit_write_text__deps: ['$write'],
   tierlimit_write_text: function (name, at, size) {
     var text = '';
@@ -109,6 +113,13 @@ mergeInto(LibraryManager.library, {
       text += String.fromCodePoint(point);
     }
     write(name, text);
+  },
+
+  // ---- Snapshots ---------------------------------------------------------------------------------------------------
+
+  // Some bytes of the one that the module was given as `snapshot`.
+  tierlimit_read_snapshot: function (from, to, size) {
+    HEAPU8.set(Module['snapshot'].subarray(from, from + size), to);
   },
 
   // ---- Classes -----------------------------------------------------------------------------------------------------

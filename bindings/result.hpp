@@ -22,6 +22,7 @@ void tierlimit_write_number(const char* name, double value);
 void tierlimit_write_text(const char* name, const char* text, std::size_t size);
 void tierlimit_write_boolean(const char* name, bool value);
 void tierlimit_write_null(const char* name);
+void tierlimit_write_bytes(const char* name, const void* bytes, std::size_t size);
 }
 
 /// The name of the result itself, and of an array's elements.
@@ -36,6 +37,8 @@ inline void number(const char* name, double value) { tierlimit_write_number(name
 /// UTF-8, or WTF-8: lone surrogates cross unchanged.
 inline void text(const char* name, std::string_view text) { tierlimit_write_text(name, text.data(), text.size()); }
 inline void boolean(const char* name, bool value) { tierlimit_write_boolean(name, value); }
+/// As a Uint8Array.
+inline void bytes(const char* name, const void* bytes, std::size_t size) { tierlimit_write_bytes(name, bytes, size); }
 inline void null(const char* name) { tierlimit_write_null(name); }
 
 }  // namespace tierlimit::bindings::result

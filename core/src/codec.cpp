@@ -9,6 +9,19 @@
 
 namespace tierlimit::codec {
 
+std::string_view to_string(Fault fault) noexcept {
+  switch (fault) {
+    case Fault::none: return "";
+    case Fault::foreign: return "is none";
+    case Fault::other_endian: return "was written by a machine with the other order of bytes";
+    case Fault::other_format: return "is of a format that this version does not read";
+    case Fault::truncated: return "has not as many bytes as were written";
+    case Fault::altered: return "is not as it was written";
+    case Fault::does_not_fit: return "holds more than there is room for";
+  }
+  return "";
+}
+
 Archive::Archive(const Stream& stream, Pass pass) noexcept : stream_(stream), pass_(pass) {
   if (reads()) check_header();
 }

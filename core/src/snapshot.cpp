@@ -44,10 +44,8 @@ bool sound(const Limit& limit) noexcept {
 
 }  // namespace
 
-Result<bool> TierLimiter::snapshot(const codec::Stream& stream, std::int64_t now) {
-  Error error;
-  error.code = !secret_ ? ErrorCode::not_seeded : ErrorCode::no_policies;
-  if (!ready()) return error;
+bool TierLimiter::write_snapshot(const codec::Stream& stream, std::int64_t now) {
+  if (!ready()) return false;
   Archive counted(stream, Archive::Pass::count);
   transfer(counted, now);
   const codec::Header header = counted.finish();
@@ -58,24 +56,10 @@ Result<bool> TierLimiter::snapshot(const codec::Stream& stream, std::int64_t now
   return true;
 }
 
-Result<bool> TierLimiter::restore(const codec::Stream& stream, std::int64_t now) {
+Fault TierLimiter::read_snapshot(const codec::Stream& stream, std::int64_t now) {
   Archive archive(stream, Archive::Pass::read);
-  if (archive.ok()) transfer(archive, now);
-  Error error;
-  error.code = ErrorCode::invalid_snapshot;
-  switch (archive.fault()) {
-    case Fault::none: return true;
-    case Fault::foreign: error.message = "these bytes are no snapshot"; break;
-    case Fault::other_endian: error.message = "the snapshot has the other order of bytes"; break;
-    case Fault::other_format: error.message = "the snapshot is of a format that this version does not read"; break;
-    case Fault::truncated: error.message = "the snapshot has not as many bytes as were written"; break;
-    case Fault::altered: error.message = "the snapshot is not as it was written"; break;
-    case Fault::does_not_fit:
-      error.code = ErrorCode::out_of_memory;
-      error.message = "the snapshot holds more than there is room for";
-      break;
-  }
-  return error;
+  transfer(archive, now);
+  return archive.fault();
 }
 
 void TierLimiter::transfer(Archive& archive, std::int64_t now) {
@@ -103,10 +87,11 @@ void TierLimiter::transfer(Archive& archive, std::int64_t now) {
 }
 
 // What is in slots, by what transfers one.
-void TierLimiter::transfer_table(Archive& archive, const BucketTable& table, TransferSlot transfer_slot,
+void TierLimiter::transfer_table(Archive& archive, BucketTable& table, TransferSlot transfer_slot,
                                  const std::vector<std::uint32_t>& numbers, std::int64_t now) {
   std::uint32_t count = archive.count(table.size(), 13, 0);
   if (!archive.reads()) table.each([&](const Slot& slot) { (this->*transfer_slot)(archive, numbers, slot, now); });
+  if (archive.reads()) table.expect(count);
   for (; archive.reads() && archive.ok() && count > 0; --count) (this->*transfer_slot)(archive, numbers, {}, now);
 }
 

@@ -125,6 +125,11 @@
  * @property {CoreSetTier} setTier Puts a client into a tier until it is set anew. Null, or the problem `out-of-memory`,
  *   `invalid-time` or `clock`.
  * @property {CoreClearTier} clearTier Takes what `setTier` did back. Null, or such a problem.
+ * @property {(nowMs: number) => Uint8Array[]} snapshot All that the limiter knows, in pieces to be joined; none before it
+ *   is seeded and has policies.
+ * @property {(size: number, nowMs: number) => string | null} restore Takes in the snapshot of so many bytes that the module
+ *   has been given as `snapshot`, into a limiter that has neither policies nor a seed. Null, or what is wrong with it, to
+ *   follow “the snapshot”: then the limiter is good for nothing but `delete`.
  * @property {() => CoreStats} stats What the limiter holds and has done.
  * @property {(name: string) => number} tier The number of one of the document's tiers, from 0, as the hot path takes it;
  *   -2 for any other name.
@@ -166,6 +171,7 @@
  * @typedef {object} CoreModule
  * @property {CoreLimiterClass} TierLimiter The class of this instance's limiters, which share its memory.
  * @property {Uint8Array} HEAPU8 Linear memory as it is now; another view after it has grown.
+ * @property {Uint8Array} [snapshot] The bytes for `restore`.
  * @property {unknown} broken What ended a call by an exception: a trap, or the caller's stack running over in the midst of
  *   it. Then every further call throws. Otherwise undefined.
  * @property {(bytes: number) => boolean} _tierlimit_memory Whether that much memory can be had now.

@@ -8,10 +8,12 @@ import { check, checkNumber, show } from './errors.js';
 
 /** @import { TierLimiterOptions } from './types.js' */
 
-const names = [
-  ...['policies', 'now', 'onClockBackward', 'maxClients', 'maxBytes'],
-  ...['onFull', 'strict', 'sweep', 'seed'],
+/** What a limiter that is restored may be told too. */
+export const restoreOptions = [
+  ...['now', 'onClockBackward', 'maxClients', 'maxBytes'],
+  ...['onFull', 'strict', 'sweep'],
 ];
+const names = ['policies', 'seed', ...restoreOptions];
 
 export const seedBytes = 16;
 

@@ -32,6 +32,7 @@ export { ClockError, PolicyError } from './errors.js';
  * @typedef {import('./types.js').PolicyReport} PolicyReport
  * @typedef {import('./types.js').Refill} Refill
  * @typedef {import('./types.js').ReserveOptions} ReserveOptions
+ * @typedef {import('./types.js').RestoreOptions} RestoreOptions
  * @typedef {import('./types.js').SetTierOptions} SetTierOptions
  * @typedef {import('./types.js').Settlement} Settlement
  * @typedef {import('./types.js').SeveralLimits} SeveralLimits

@@ -133,8 +133,8 @@ TEST_CASE("snapshot: what is wrong with bytes is told") {
   const auto original = used_limiter();
   const Bytes whole = snapshot_of(*original, 14 * second);
   CHECK(failure(whole).empty());
-  CHECK(failure({}) == "these bytes are no snapshot");
-  CHECK(failure(Bytes(100, 'x')) == "these bytes are no snapshot");
+  CHECK(failure({}) == "the snapshot is none");
+  CHECK(failure(Bytes(100, 'x')) == "the snapshot is none");
   for (std::size_t size = 24; size < whole.size(); ++size) {
     REQUIRE(failure(Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size))) ==
             "the snapshot has not as many bytes as were written");
@@ -149,7 +149,28 @@ TEST_CASE("snapshot: what is wrong with bytes is told") {
   CHECK(failure(newer) == "the snapshot is of a format that this version does not read");
   Bytes turned = whole;
   std::reverse(turned.begin(), turned.begin() + 4);
-  CHECK(failure(turned) == "the snapshot has the other order of bytes");
+  CHECK(failure(turned) == "the snapshot was written by a machine with the other order of bytes");
+}
+
+TEST_CASE("snapshot: many clients come back, though in the order of their places") {
+  TierLimiter limiter;
+  REQUIRE(limiter.set_policies(R"({"default": {"capacity": 5, "refillPerSecond": 0}})").ok());
+  REQUIRE(limiter.seed({3, 4}));
+  constexpr int count = 50'000;
+  for (int i = 0; i < count; ++i) {
+    REQUIRE(limiter.check({.client = std::to_string(i), .cost = 1}, 0).value().allowed);
+    REQUIRE(limiter.set_tier(std::to_string(i), "pro").ok());
+  }
+  Bytes bytes = snapshot_of(limiter, 0);
+  TierLimiter restored;
+  REQUIRE(restored.restore(from(bytes), 0).ok());
+  CHECK(restored.stats().buckets == count);
+  CHECK(restored.stats().assignments == count);
+  for (int i = 0; i < count; ++i) {
+    const auto decision = restored.peek({.client = std::to_string(i)}, 0).value();
+    REQUIRE(decision.remaining == 4);
+    REQUIRE(decision.tier == "pro");
+  }
 }
 
 TEST_CASE("snapshot: more buckets than there may be") {

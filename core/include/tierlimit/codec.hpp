@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "tierlimit/siphash.hpp"
 
@@ -38,6 +39,9 @@ enum class Fault : std::uint8_t {
   altered,       ///< Not what was written.
   does_not_fit,  ///< There is no room for what they hold.
 };
+
+/// What to tell of a fault, to follow “the snapshot”; empty for none.
+[[nodiscard]] std::string_view to_string(Fault fault) noexcept;
 
 struct Header {
   std::uint32_t magic = 0x4e53'4c54;  // "TLSN"

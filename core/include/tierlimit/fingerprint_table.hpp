@@ -51,6 +51,10 @@ class FingerprintTable {
   /// Empties a slot. Others of its segment may move, also into its place.
   void erase(Slot& slot) noexcept;
 
+  /// So many clients are about to come, in any order: without that, clients that share more bits than chance has it are
+  /// taken for a flood.
+  void expect(std::uint32_t clients) noexcept { expected_ = clients; }
+
   /// Another bound on its memory, from the next growth on.
   void set_max_bytes(std::uint64_t bytes) noexcept { max_bytes_ = bytes; }
 
@@ -133,6 +137,7 @@ class FingerprintTable {
   std::uint32_t shift_ = place_bits;  // How far a place is shifted to be an index into the directory.
   std::uint32_t mask_ = 0;            // One less than the slots of each segment.
   std::uint32_t size_ = 0;
+  std::uint32_t expected_ = 0;
   std::uint32_t max_used_;
   std::uint64_t max_bytes_;
   std::uint64_t bytes_ = 0;
@@ -156,6 +161,7 @@ void FingerprintTable<Slot>::swap(FingerprintTable& other) noexcept {
   std::swap(shift_, other.shift_);
   std::swap(mask_, other.mask_);
   std::swap(size_, other.size_);
+  std::swap(expected_, other.expected_);
   std::swap(max_used_, other.max_used_);
   std::swap(max_bytes_, other.max_bytes_);
   std::swap(bytes_, other.bytes_);
@@ -289,7 +295,7 @@ bool FingerprintTable<Slot>::may_grow(Slot* segment) const noexcept {
   if (segment == nullptr) return segment_bytes(first_slots) + pointer_bytes <= max_bytes_;
   if (slots() < segment_slots) return bytes_ + std::uint64_t{slots()} * sizeof(Slot) <= max_bytes_;
   // Clients that share more bits than there are clients will share the next ones too.
-  if (size_ >> header(segment).depth == 0) return false;
+  if ((size_ > expected_ ? size_ : expected_) >> header(segment).depth == 0) return false;
   const std::uint64_t pointers = header(segment).depth == depth() ? std::uint64_t{1} << depth() : 0;
   return bytes_ + segment_bytes(segment_slots) + pointers * pointer_bytes <= max_bytes_;
 }

@@ -241,12 +241,22 @@ class TierLimiter {
   /// Writes all that the limiter knows, but for its options, statistics and a candidate: the secret (so keep it as
   /// one), the text of the document in force, assignments and buckets, with ages in place of times. 32 bytes for each
   /// bucket, and for the log of a sliding window 16 for each microsecond in it. Buckets whose accrual is prorated are
-  /// written as they are now. Fails with `not_seeded` and `no_policies`.
-  [[nodiscard]] Result<bool> snapshot(const codec::Stream& stream, std::int64_t now);
+  /// written as they are now. False, with nothing written, of a limiter without a secret or policies.
+  [[nodiscard]] bool write_snapshot(const codec::Stream& stream, std::int64_t now);
   /// Takes in what another has written, into a limiter that has neither policies nor a secret yet. All ages are the
-  /// same at `now`, so the time between goes by without accruing anything. Fails with `invalid_snapshot`, and with
-  /// `out_of_memory` where there are more buckets than there may be; the limiter is good for nothing any more then.
-  [[nodiscard]] Result<bool> restore(const codec::Stream& stream, std::int64_t now);
+  /// same at `now`, so the time between goes by without accruing anything. After a fault the limiter is good for
+  /// nothing.
+  [[nodiscard]] codec::Fault read_snapshot(const codec::Stream& stream, std::int64_t now);
+  /// The same with results: `not_seeded`, `invalid_snapshot`.
+  [[nodiscard]] Result<bool> snapshot(const codec::Stream& stream, std::int64_t now) {
+    if (write_snapshot(stream, now)) return true;
+    return Error{ErrorCode::not_seeded, "a limiter has no snapshot before it has policies and a secret", {}, 0, 0};
+  }
+  [[nodiscard]] Result<bool> restore(const codec::Stream& stream, std::int64_t now) {
+    const codec::Fault fault = read_snapshot(stream, now);
+    if (fault == codec::Fault::none) return true;
+    return Error{ErrorCode::invalid_snapshot, "the snapshot " + std::string(to_string(fault)), {}, 0, 0};
+  }
 
   /// What stands for the client from the seeding on, whatever becomes of its bucket: for callers that ask of the same
   /// one again and again. nullopt before the limiter is seeded.
@@ -481,7 +491,7 @@ class TierLimiter {
   void transfer_tier(codec::Archive& archive, TierId& tier);
   using TransferSlot = void (TierLimiter::*)(codec::Archive& archive, const std::vector<std::uint32_t>& numbers,
                                              Slot slot, std::int64_t now);
-  void transfer_table(codec::Archive& archive, const BucketTable& table, TransferSlot transfer_slot,
+  void transfer_table(codec::Archive& archive, BucketTable& table, TransferSlot transfer_slot,
                       const std::vector<std::uint32_t>& numbers, std::int64_t now);
   void transfer_assignment(codec::Archive& archive, const std::vector<std::uint32_t>& numbers, Slot slot,
                            std::int64_t now);

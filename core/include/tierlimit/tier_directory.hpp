@@ -71,7 +71,7 @@ class Assignments {
   }
 
   /// Those that have their place, in slots of buckets.
-  [[nodiscard]] const BucketTable& table() const noexcept { return placed_; }
+  [[nodiscard]] BucketTable& table() noexcept { return placed_; }
   [[nodiscard]] static TierId tier_of(const Slot& place) noexcept { return place.definition - 1; }
 
   template <class Visit>
@@ -137,9 +137,9 @@ class TierDirectory {
   bool set_raise(const Fingerprint& client, OnRaise on_raise) noexcept;
 
   /// The clients whose balances are raised.
-  [[nodiscard]] const BucketTable& raises() const noexcept { return raises_; }
+  [[nodiscard]] BucketTable& raises() noexcept { return raises_; }
   /// What was said while running (`Assignments::tier_of`).
-  [[nodiscard]] const BucketTable& assigned_table() const noexcept { return assigned_.table(); }
+  [[nodiscard]] BucketTable& assigned_table() noexcept { return assigned_.table(); }
   /// Puts a client into a tier that is acquired for it, by what stands for the client. False where there is no memory.
   [[nodiscard]] bool assign(const Fingerprint& client, TierId tier) {
     const std::optional<TierId> unused = assigned_.set(client, tier);
