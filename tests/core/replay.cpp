@@ -240,9 +240,9 @@ class Replay {
     for (const tierlimit::ShadowCount& count : limiter_->shadow_counts()) {
       std::ostringstream row;
       const auto tier = limiter_->tier_name(count.tier);
-      row << " | " << (tier ? write(*tier) : "-") << ' '
-          << classes.at(static_cast<std::size_t>(count.client_class)) << ' ' << count.both_allow << ' '
-          << count.both_deny << ' ' << count.only_live_allows << ' ' << count.only_shadow_allows;
+      row << " | " << (tier ? write(*tier) : "-") << ' ' << classes.at(static_cast<std::size_t>(count.client_class))
+          << ' ' << count.both_allow << ' ' << count.both_deny << ' ' << count.only_live_allows << ' '
+          << count.only_shadow_allows;
       rows.push_back(row.str());
     }
     std::sort(rows.begin(), rows.end());
