@@ -105,8 +105,8 @@ std::uint32_t Archive::count(std::size_t present, std::size_t bytes_each, std::s
   value(count);
   if (reads()) {
     expect(std::uint64_t{count} * bytes_each <= stream_.size);
-    // Twice, for what grows as it is filled.
-    const std::uint64_t memory = std::uint64_t{2} * count * memory_each;
+    // Twice, for what grows as it is filled. (Of what is not there no memory is asked for: it would stay.)
+    const std::uint64_t memory = ok() ? std::uint64_t{2} * count * memory_each : 0;
     expect(memory >> 31 == 0 && memory_available(static_cast<std::size_t>(memory)), Fault::does_not_fit);
   }
   return ok() ? count : 0;

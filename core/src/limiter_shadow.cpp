@@ -22,6 +22,7 @@ bool TierLimiter::load_shadow(std::string_view json, std::vector<Error>& errors)
         slot.client, candidate->acquire_tier(directory_[Assignments::tier_of(slot)].name)));
   });
   clear_shadow();
+  ++shadow_number_;
   shadow_ = std::move(candidate);
   // A call may name any tier that the candidate has: their names get numbers here.
   for (const TierId tier : shadow_->document_tiers_) {
@@ -34,6 +35,7 @@ void TierLimiter::clear_shadow() noexcept {
   for (const TierId tier : shadow_tiers_) directory_.release(tier);
   shadow_tiers_.clear();
   shadow_counts_.clear();
+  shadow_allows_ = false;
   shadow_.reset();
 }
 

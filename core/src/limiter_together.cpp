@@ -34,7 +34,12 @@ std::int64_t TierLimiter::find_members(const Fingerprint& client, Judge judge) n
     member.definition = definition_in(judge, i);
     const Definition& definition = definitions_[member.definition];
     member.bucket = client ^ kinds_[definition.kind].key;
-    const Slot* const slot = table_.seek(member.bucket);
+    Slot* slot = table_.seek(member.bucket);
+    if (slot != nullptr && definitions_[slot->definition].kind != definition.kind) {
+      // Another bucket with the same 96 bits, by a chance that there is not; or out of a snapshot that somebody made.
+      forget(*slot);
+      slot = nullptr;
+    }
     member.present = slot != nullptr;
     latest = std::max(latest, earliest(slot, definition.limit));
   }
@@ -215,7 +220,7 @@ Hold TierLimiter::hold(const Judgement& judgement, std::uint64_t cost, std::int6
   hold.cost = cost;
   hold.at = now;
   hold.count = limits_of(judgement);
-  hold.shadow = shadow_allows_;
+  hold.shadow = shadow_allows_ ? shadow_number_ : 0;
   for (std::uint32_t i = 0; i < judgement.limits; ++i) {
     hold.limits[i] = kinds_[definitions_[members_[i].definition].kind].key;
   }
@@ -252,7 +257,7 @@ TierLimiter::Adjusted TierLimiter::adjust(const Fingerprint& client, TierChoice 
       put_back_into(member, change, now, hold);
     }
   }
-  if (shadow_ != nullptr && (hold == nullptr || hold->shadow)) {
+  if (shadow_ != nullptr && (hold == nullptr || hold->shadow == shadow_number_)) {
     static_cast<void>(shadow_->adjust(client, in_shadow(tier), change, now, nullptr));
   }
   return adjusted;

@@ -88,7 +88,7 @@ struct Hold {
   /// What stands for the name and the algorithm of each limit that was charged.
   std::array<Fingerprint, Policy::most_limits> limits;
   std::uint32_t count = 0;
-  bool shadow = false;  ///< Whether the shadow was charged too.
+  std::uint32_t shadow = 0;  ///< The number of the shadow that was charged too, or 0.
 };
 
 /// What `TierLimiter::reserve` holds, for `settle`.
@@ -547,7 +547,8 @@ class TierLimiter {
   std::unique_ptr<TierLimiter> shadow_;
   std::vector<TierId> shadow_tiers_;  // The names that the candidate has, kept for as long as it is there.
   std::vector<ShadowCount> shadow_counts_;
-  bool is_shadow_ = false;      // This is another's candidate.
+  bool is_shadow_ = false;  // This is another's candidate.
+  std::uint32_t shadow_number_ = 0;
   bool shadow_allows_ = false;  // What the last request was judged by it.
 };
 
