@@ -85,10 +85,11 @@ export class Decider {
    * @template {CoreReport | CoreProblem | null} T
    * @param {(nowMs: number) => T} change
    * @param {(outcome: any, nowMs: number) => void} tooEarly throws
+   * @param {boolean} [timed] whether to read it at once
    * @returns {T}
    */
-  change(change, tooEarly) {
-    for (let nowMs = NaN; ; nowMs = this.now()) {
+  change(change, tooEarly, timed = false) {
+    for (let nowMs = timed ? this.now() : NaN; ; nowMs = this.now()) {
       this.forget();
       const outcome = change(nowMs);
       const { code = '' } = /** @type {any} */ (outcome)?.errors?.[0] ?? outcome ?? {};

@@ -364,6 +364,8 @@ export class TierLimiter {
           : bound.setTier(client, tier, raise, nowMs),
       // By its tier until now it is as much too early for a decision, which tells how much.
       (_, nowMs) => decider.decide(hotPath.peek, client, 1, null, nowMs),
+      // A candidate may need the time where the policies in force do not.
+      this.#candidate !== undefined,
     );
     if (error !== null) throw new RangeError(error.message);
   }

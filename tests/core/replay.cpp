@@ -192,7 +192,7 @@ class Replay {
     Held& held = reservations_.back();
     const std::string line = told(now_ms, result.value().decision);
     held.cost = request.cost;
-    held.until = *now + *tierlimit::to_micros(ttl_ms);
+    held.until_ms = now_ms + ttl_ms;
     held.outcome = result.value().decision.allowed ? "" : "denied";
     held.reservation = std::move(result.value());
     notice(request.client);
@@ -204,7 +204,7 @@ class Replay {
     const auto now = tierlimit::to_micros(now_ms);
     if (!now) return std::string(to_string(ErrorCode::invalid_time));
     Held& held = reservations_.at(number);
-    if (held.outcome.empty() && *now >= held.until) held.outcome = "expired";
+    if (held.outcome.empty() && now_ms >= held.until_ms) held.outcome = "expired";
     if (!held.outcome.empty()) return "settlement " + held.outcome + " 0 0";
     const auto settlement = limiter_->settle(*held.reservation, actual, *now);
     if (!settlement) {
@@ -296,7 +296,7 @@ class Replay {
   struct Held {
     std::optional<tierlimit::Reservation> reservation;
     std::uint64_t cost = 0;
-    std::int64_t until = 0;
+    double until_ms = 0;
     std::string outcome = "denied";  // Of settling it (again); empty while it is open.
   };
   // A client and the tier that tells of one of its buckets.

@@ -31,7 +31,7 @@ const COUNTING = {
  * @property {string} [tier]
  * @property {number} cost
  * @property {bigint} at
- * @property {bigint} until from when on it is too late to settle it
+ * @property {number} untilMs from when on it is too late to settle it
  * @property {NamedLimit[]} charged
  * @property {'open' | 'denied' | 'expired' | 'settled' | 'cancelled'} state
  * @property {Shadow | null} shadow which saw it
@@ -243,7 +243,7 @@ export class ModelLimiter {
         tier,
         cost,
         at,
-        until: at + toMicros(ttlMs),
+        untilMs: nowMs + ttlMs, // by the clock, as callers add
         charged: limits,
         state: decision.allowed ? 'open' : 'denied',
         shadow: this.#shadow,
@@ -280,7 +280,7 @@ export class ModelLimiter {
     if (state !== 'open') return answered(`already-${state}`);
     return this.#answer(() => {
       const now = toMicros(nowMs);
-      if (now >= reservation.until) {
+      if (nowMs >= reservation.untilMs) {
         reservation.state = 'expired'; // whatever the clock reads later
         return answered('expired');
       }
