@@ -1,4 +1,5 @@
 // The fuzz targets in tests/fuzz/: their compiler, what they begin with, and running them.
+import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
@@ -18,11 +19,11 @@ import { StepError } from './step.js';
 export const fuzzTargets = [
   {
     name: 'policies',
-    runs: 10_000,
+    runs: 20_000,
     options: ['-max_len=2048', `-dict=${at('tests/fuzz/policies.dict')}`],
   },
-  { name: 'snapshot', runs: 4_000, options: ['-max_len=2048'] },
-  { name: 'operations', runs: 8_000, options: ['-max_len=512'] },
+  { name: 'snapshot', runs: 12_000, options: ['-max_len=4096'] },
+  { name: 'operations', runs: 5_000, options: ['-max_len=256'] },
 ];
 
 /** Where they are built, what they begin with and what they leave. */
@@ -57,7 +58,7 @@ export async function findFuzzCompiler() {
   return reason;
 }
 
-/** What the targets begin with, in a folder for each. Random operations need nothing. */
+/** What the targets begin with, in a folder for each. */
 export async function makeSeeds() {
   for (const { name } of fuzzTargets) {
     rmSync(seedFolder(name), { recursive: true, force: true });
@@ -68,6 +69,13 @@ export async function makeSeeds() {
     // Some are as large as a document may be.
     if (Buffer.byteLength(text) > 2048) continue;
     writeFileSync(join(seedFolder('policies'), String(index)), text);
+  }
+  // Random operations: from short inputs it would take long to come to such as have a history.
+  for (let index = 0; index < 64; index += 1) {
+    const pieces = Array.from({ length: 8 }, (_, piece) =>
+      createHash('sha256').update(`${index} ${piece}`).digest(),
+    );
+    writeFileSync(join(seedFolder('operations'), String(index)), Buffer.concat(pieces));
   }
   const program = join(programs, 'fuzz_snapshot_seeds');
   const { status, output } = await run(program, [seedFolder('snapshot')], { seconds: 120 });
@@ -98,7 +106,8 @@ export async function fuzz(target, { corpus, fresh, options, seconds }) {
   const args = [
     ...target.options,
     ...options,
-    '-timeout=120',
+    // Long inputs from the beginning.
+    ...['-len_control=0', '-timeout=120'],
     `-artifact_prefix=${join(crashes, `${target.name}-`)}`,
     found,
     seedFolder(target.name),

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Bytes as a snapshot. The first one tells whether the rest is taken as it is, or with a header that fits it, which no
 // fuzzer would find by itself. Either it is refused, or it is a limiter that does all that a limiter does.
-#include <array>
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -67,6 +68,20 @@ void change(TierLimiter& limiter, std::int64_t now) {
 }
 
 }  // namespace
+
+extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* bytes, std::size_t size, std::size_t most);
+
+// Beside what libFuzzer does to bytes, the fingerprints of two buckets change places now and then: no other change
+// makes a client's bucket one of another limit.
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* bytes, std::size_t size, std::size_t most, unsigned seed) {
+  constexpr std::size_t fingerprint = sizeof(tierlimit::Fingerprint);
+  // A bucket takes 32 bytes, and 16 more for each entry of a log.
+  const std::size_t distance = 32 + std::size_t{16} * (seed / 4 % 4);
+  if (seed % 4 != 0 || size < distance + fingerprint) return LLVMFuzzerMutate(bytes, size, most);
+  std::uint8_t* const at = bytes + seed / 16 % (size - distance - fingerprint + 1);
+  std::swap_ranges(at, at + fingerprint, at + distance);
+  return size;
+}
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   if (size == 0) return 0;
