@@ -100,6 +100,24 @@ export class HotPath {
     this.#begin = module._tierlimit_begin;
     this.#buffer = module._tierlimit_buffer();
     this.#answer = module._tierlimit_answer();
+    // V8 gives each number in an object a box of its own, until an object of the same shape has had another kind of value
+    // there. From then on small whole numbers have none: a decision takes a third less memory.
+    const no = null;
+    this.shapes = [
+      { name: no, limit: no, remaining: no, retryAfterMs: no, resetMs: no },
+      {
+        allowed: no,
+        limit: no,
+        remaining: no,
+        retryAfterMs: no,
+        resetMs: no,
+        tier: no,
+        limitName: no,
+        reason: no,
+        fallback: no,
+        limits: no,
+      },
+    ];
   }
 
   /**

@@ -21,8 +21,8 @@ const nothing = 0.1;
 const encoded = 40 + nothing;
 /** Those of more than 4,096 do so in pieces of that length, each of them a string that is a view into the name. */
 const piece = 32 + encoded;
-/** The decision and its one limit, in each of them four numbers that are boxed or may be on their way. */
-const decision = 400;
+/** The decision and its one limit; of the numbers in them those that are not small and whole are boxed. */
+const decision = 270;
 
 /** @type {Record<string, number>} */
 const limits = {
