@@ -858,8 +858,8 @@ test('each call writes of the answer what it is said to write, and nothing else'
     expect(nothing, status.notSeeded, () => ask(unseeded, inWords('c')));
     expect(nothing, status.noPolicies, () => ask(refused, inWords('c')));
   }
-  // What is held: the cost, the time, the limits that were charged, how many. (Two bytes are of no meaning.)
-  const held = range(376, 493);
+  // What is held: the cost, the time, the limits that were charged, how many, and by which shadow too.
+  const held = range(376, 496);
   expect([...decision, ...held], 1, () => reserve(limiter, somebodyNew()));
   expect(touched, status.clock, () => reserve(limiter, inWords('late')));
   expect(nothing, status.invalidCost, () => reserve(limiter, inWords('c'), { cost: 0 }));
