@@ -34,16 +34,25 @@ const programs = join(fuzzTree, 'tests/fuzz');
 /** @param {FuzzTarget} target */
 export const fuzzProgram = ({ name }) => join(programs, `fuzz_${name}`);
 
+/** @typedef {{ path: string, version: string }} FuzzCompiler */
+
+/**
+ * What was found: it stays.
+ * @type {FuzzCompiler | undefined}
+ */
+let compiler;
+
 /**
  * A clang++ that has libFuzzer and the sanitizers.
- * @returns {Promise<{ path: string, version: string } | string>} the reason when there is none
+ * @returns {Promise<FuzzCompiler | string>} the reason when there is none
  */
 export async function findFuzzCompiler() {
+  if (compiler !== undefined) return compiler;
   let reason = 'clang++ is not on PATH';
   for (const name of ['clang++-14', 'clang++']) {
     const path = which(name);
     if (path === null) continue;
-    // It has been asked for before it is known to link.
+    // Often the compiler is there and the library is not.
     const probe = join(tmpdir(), `tierlimit-fuzzer-${process.pid}`);
     const options = ['-fsanitize=fuzzer,address,undefined', '-std=c++20', '-x', 'c++', '-o', probe];
     const source = at('tests/fuzz/probe.cpp');
@@ -51,7 +60,8 @@ export async function findFuzzCompiler() {
     rmSync(probe, { force: true });
     if (status === 0) {
       const { output: version } = await run(path, ['--version']);
-      return { path, version: version.split('\n')[0] };
+      compiler = { path, version: version.split('\n')[0] };
+      return compiler;
     }
     reason = `${name} does not link with libFuzzer: ${output.trim().split('\n')[0]}`;
   }

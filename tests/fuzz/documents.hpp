@@ -130,7 +130,9 @@ inline const std::vector<Document>& prorated() {
         {"c", {bucket("other", 9, 0, OnRaise::fill, true), bucket("main", 5, 2)}}},
        clients},
       {{bucket("main", 16, 1)},
-       {{"a", {bucket("main", 2, 9)}}, {"b", {}}, {"c", {sliding("main", 5, second)}}},
+       {{"a", {bucket("main", 2, 9)}},
+        {"b", {sliding("burst", 9, 10 * second), bucket("other", 4, 1)}},
+        {"c", {sliding("burst", 9, 10 * second)}}},
        clients},
   };
   return all;
