@@ -5,6 +5,7 @@ import { test } from 'node:test';
 
 import { TierLimiter } from 'tierlimit';
 
+import { Random } from '../model/random.js';
 import { runScript } from './support/child.js';
 import { clocked } from './support/limiter.js';
 
@@ -159,4 +160,36 @@ test('what windows take beside their buckets: as README.md says', () => {
   assert.ok(growth('sliding-window', 10_000, 0) < 100);
   const bytes = growth('sliding-window', 10_000, 0.001);
   assert.ok(bytes >= 80_000 && bytes < 81_000, `${bytes}`);
+});
+
+test('refunds of a sliding window: never above the limit in any window of what was not put back', () => {
+  const [limit, windowMs] = [10, 1000];
+  const policy = { algorithm: 'sliding-window', limit, windowSeconds: windowMs / 1000 };
+  for (let seed = 1; seed <= 20; seed += 1) {
+    const random = new Random(seed);
+    const { limiter, clock } = clocked({ default: policy });
+    const charges = [];
+    let refunds = 0;
+    for (let i = 0; i < 300; i += 1) {
+      clock.ms += random.whole(0, 120);
+      const live = charges.filter(({ ms, cost }) => cost > 0 && clock.ms - ms < windowMs);
+      if (random.whole(0, 3) > 0 || live.length === 0) {
+        const cost = random.whole(1, 4);
+        if (limiter.allow('acme', cost)) charges.push({ ms: clock.ms, cost });
+      } else {
+        // Any of those that count, and not the oldest.
+        const charge = random.pick(live);
+        const back = random.whole(1, charge.cost);
+        limiter.refund('acme', back);
+        charge.cost -= back;
+        refunds += 1;
+      }
+    }
+    assert.ok(refunds > 30);
+    for (const { ms: from } of charges) {
+      const inside = charges.filter(({ ms }) => from <= ms && ms < from + windowMs);
+      const sum = inside.reduce((tokens, { cost }) => tokens + cost, 0);
+      assert.ok(sum <= limit, `seed ${seed}: ${sum} from ${from} ms on`);
+    }
+  }
 });
