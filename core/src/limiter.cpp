@@ -91,8 +91,9 @@ Judgement::Status TierLimiter::admit(const Fingerprint& client, TierChoice tier,
   // The usual request, of a client with a bucket whose limit has not changed, by the shortest way.
   Slot* const slot = table_.find(client);
   if (slot != nullptr && now >= slot->state.touched && cost - 1 < max_cost) {
-    const Judge judge = judge_of(looked_up(client, tier));
-    if (slot->definition == judge && shadow_ == nullptr && raise_of(client, tier) == OnRaise::keep) {
+    const bool raised = is_special_ && (shadow_ != nullptr || raise_of(client, tier) != OnRaise::keep);
+    const Judge judge = raised ? 0 : judge_of(looked_up(client, tier));
+    if (slot->definition == judge) {
       const Outcome outcome = step(definitions_[judge].limit, slot->state, now, cost);
       slot->state = outcome.state;
       const bool admitted = outcome.verdict == Outcome::Verdict::admitted;

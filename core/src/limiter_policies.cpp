@@ -102,6 +102,7 @@ bool TierLimiter::seed(const Secret& secret) {
   secret_ = secret;
   directory_.seed(secret);
   for (Kind& kind : kinds_) kind.key = key_of(kind);
+  look_for_special();
   return true;
 }
 
@@ -243,6 +244,7 @@ Result<bool> TierLimiter::set_tier(std::string_view client, std::optional<std::s
     }
   }
   directory_.assign(client, id);
+  look_for_special();
   if (shadow_ != nullptr) static_cast<void>(shadow_->set_tier(client, tier, on_raise, now));
   return true;
 }
@@ -301,6 +303,7 @@ bool TierLimiter::load(std::string_view json, std::optional<std::int64_t> now, s
   }
   install(std::move(policies), timed ? *now : since_ever);
   document_ = json;
+  look_for_special();
   ++revision_;
   return true;
 }

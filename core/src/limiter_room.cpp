@@ -108,6 +108,11 @@ std::uint32_t TierLimiter::definition_of_kind(Judge judge, std::uint32_t kind) c
 // have judged it, any may be named again.
 TierLimiter::Loss TierLimiter::loss_of(const Slot& slot, std::int64_t now) const noexcept {
   const Definition& last = definitions_[slot.definition];
+  // The usual bucket, in floods above all, is judged by the default and nothing else.
+  if (slot.definition == default_judge_ && !is_special_ && slot.several_tiers == 0 && now >= slot.state.touched) {
+    const BucketState state{accrued(last.limit, slot.state, now), now};
+    return {time_until(last.limit, state.balance, last.limit.full), missing(last.limit, state, now)};
+  }
   const std::vector<Judge>& judges = revisions_.back().judges;
   const Judge own[] = {
       judge_of(last.tier),
@@ -119,7 +124,7 @@ TierLimiter::Loss TierLimiter::loss_of(const Slot& slot, std::int64_t now) const
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint32_t definition =
         i == 0 ? slot.definition : definition_of_kind(i < 3 ? own[i - 1] : judges[i - 3], last.kind);
-    if (definition == 0) continue;
+    if (definition == 0 || (i != 0 && definition == slot.definition)) continue;
     const Limit& limit = definitions_[definition].limit;
     const BucketState state = seen_under(definition, slot, seen);
     loss.wait = std::max(loss.wait, tierlimit::time_to_full(limit, state, seen));

@@ -21,9 +21,11 @@ bool TierLimiter::load_shadow(std::string_view json, std::vector<Error>& errors)
     static_cast<void>(candidate->directory_.assign(
         slot.client, candidate->acquire_tier(directory_[Assignments::tier_of(slot)].name)));
   });
+  candidate->look_for_special();
   clear_shadow();
   ++shadow_number_;
   shadow_ = std::move(candidate);
+  is_special_ = true;
   // A call may name any tier that the candidate has: their names get numbers here.
   for (const TierId tier : shadow_->document_tiers_) {
     shadow_tiers_.push_back(acquire_tier(shadow_->directory_[tier].name));
@@ -37,6 +39,7 @@ void TierLimiter::clear_shadow() noexcept {
   shadow_counts_.clear();
   shadow_allows_ = false;
   shadow_.reset();
+  look_for_special();
 }
 
 // What a choice among the tiers here is among the candidate's.

@@ -19,9 +19,13 @@ std::int64_t TierLimiter::earliest(const Slot* slot, const Limit& limit) const n
 }
 
 std::int64_t TierLimiter::earliest(const Fingerprint& client, TierChoice tier) noexcept {
-  Judge judge = judge_of(tier);
-  if (tier.number == TierChoice::assigned) judge = judge_of(directory_.own(client).value_or(no_tier));
-  return find_members(client, judge);
+  const Judge judge = judge_of(client, tier);
+  return (judge & together) == 0 ? earliest(table_.seek(client)) : find_members(client, judge);
+}
+
+// What judges a client; not for every decision.
+TierLimiter::Judge TierLimiter::judge_of(const Fingerprint& client, TierChoice tier) const noexcept {
+  return tier.number == TierChoice::assigned ? judge_of(directory_.own(client).value_or(no_tier)) : judge_of(tier);
 }
 
 // The members that `judge` is made of; returns the earliest time at which all of them may be judged.
@@ -237,7 +241,7 @@ TierLimiter::Adjusted TierLimiter::adjust(const Fingerprint& client, TierChoice 
     adjusted.status = revision_ == 0 ? Judgement::Status::no_policies : Judgement::Status::not_seeded;
     return adjusted;
   }
-  adjusted.earliest = earliest(client, tier);
+  adjusted.earliest = find_members(client, judge_of(client, tier));
   if (now < adjusted.earliest) {
     adjusted.status = Judgement::Status::clock;
     return adjusted;

@@ -11,13 +11,6 @@ double milliseconds(std::uint64_t micros) noexcept { return static_cast<double>(
 
 }  // namespace
 
-std::optional<std::int64_t> to_micros(double ms) noexcept {
-  constexpr double bound = static_cast<double>(max_micros);
-  const double product = ms * 1000.0;
-  if (!(product >= -bound && product <= bound)) return std::nullopt;  // NaN fails both
-  return static_cast<std::int64_t>(__builtin_rint(product));
-}
-
 double wait_ms(double now_ms, std::uint64_t wait) noexcept {
   const auto now = static_cast<std::int64_t>(rounded_micros(now_ms));
   if (wait > static_cast<std::uint64_t>(max_micros - now)) return milliseconds(wait);

@@ -84,6 +84,7 @@ void TierLimiter::transfer(Archive& archive, std::int64_t now) {
   transfer_table(archive, table_, &TierLimiter::transfer_bucket, numbers, now);
   if (!archive.reads()) return;
   for (const std::uint32_t number : numbers) release(number);
+  look_for_special();
 }
 
 // What is in slots, by what transfers one.

@@ -397,18 +397,18 @@ class TierLimiter {
   }
   // The choice of a tier, the client's own looked up.
   [[nodiscard, gnu::always_inline]] TierChoice looked_up(const Fingerprint& client, TierChoice tier) const noexcept {
-    if (tier.number != TierChoice::assigned || !directory_.assigns()) return tier;
+    if (tier.number != TierChoice::assigned || !is_special_) return tier;
     const std::optional<TierId> own = directory_.assigned(client);
     return own ? TierChoice{static_cast<std::int32_t>(*own)} : tier;
   }
   // What the client's next decision by its own tier does to balances whose capacity has grown, beside the policies.
   [[nodiscard, gnu::always_inline]] OnRaise raise_of(const Fingerprint& client, TierChoice asked) const noexcept {
-    if (asked.number != TierChoice::assigned || !directory_.assigns()) return OnRaise::keep;
-    return directory_.raise(client);
+    return asked.number == TierChoice::assigned && is_special_ ? directory_.raise(client) : OnRaise::keep;
   }
   [[nodiscard, gnu::always_inline]] Judge judge_of(TierChoice tier) const noexcept {
     return tier.number >= 0 ? directory_[static_cast<TierId>(tier.number)].judge : default_judge_;
   }
+  [[nodiscard]] Judge judge_of(const Fingerprint& client, TierChoice tier) const noexcept;
   [[nodiscard]] Judge judge_of(TierId tier) const noexcept {
     return tier == no_tier ? default_judge_ : directory_[tier].judge;
   }
@@ -508,6 +508,7 @@ class TierLimiter {
   [[nodiscard]] std::size_t room_to_install(const PolicySet& policies) const noexcept;
   void install(PolicySet&& policies, std::int64_t began);
   void enter() noexcept;
+  void look_for_special() noexcept { is_special_ = directory_.assigns() || shadow_ != nullptr; }
   [[nodiscard]] Judge make_judge(const Rule& rule, Judge present);
   void release(std::uint32_t definition) noexcept;
   void release_judge(Judge judge) noexcept;
@@ -544,6 +545,9 @@ class TierLimiter {
   std::uint32_t member_count_ = 0;                   // so many.
   LimiterStats stats_;
 
+  // Whether a client may have a tier of its own or wait for a raise, or there is a candidate: what a plain decision
+  // need not look at.
+  bool is_special_ = false;
   std::unique_ptr<TierLimiter> shadow_;
   std::vector<TierId> shadow_tiers_;  // The names that the candidate has, kept for as long as it is there.
   std::vector<ShadowCount> shadow_counts_;

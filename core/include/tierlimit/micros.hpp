@@ -13,7 +13,13 @@ inline constexpr std::int64_t max_micros = std::int64_t{1} << 53;
 
 /// The whole microsecond nearest to `ms` milliseconds: the product `ms * 1000` as a double, rounded to the nearest
 /// integer, ties to even. nullopt unless that product is finite and within `max_micros` of zero.
-[[nodiscard]] std::optional<std::int64_t> to_micros(double ms) noexcept;
+[[nodiscard, gnu::always_inline]] inline std::optional<std::int64_t> to_micros(double ms) noexcept {
+  constexpr auto bound = static_cast<double>(max_micros);
+  const double product = ms * 1000.0;
+  if (!(product >= -bound && product <= bound)) return std::nullopt;  // NaN fails both
+  // Rounded by the default mode: to the nearest, ties to even.
+  return static_cast<std::int64_t>(__builtin_rint(product));
+}
 
 /// How many milliseconds to wait from the reading `now_ms` until `wait` microseconds have passed: the least whole
 /// number of microseconds w, not below `wait`, such that `to_micros(now_ms + w / 1000.0)` is at least

@@ -42,7 +42,8 @@ struct Outcome {
 
 /// The balance at `now`: the time since the last touch accrues at the limit's rate up to its capacity.
 /// \param now  microseconds, not earlier than `state.touched`
-[[nodiscard]] inline std::int64_t accrued(const Limit& limit, const BucketState& state, std::int64_t now) noexcept {
+[[nodiscard, gnu::always_inline]] inline std::int64_t accrued(const Limit& limit, const BucketState& state,
+                                                              std::int64_t now) noexcept {
   const std::uint64_t elapsed = static_cast<std::uint64_t>(now) - static_cast<std::uint64_t>(state.touched);
   if (elapsed >= limit.fill) return limit.full;
   // Less time than an empty bucket takes to fill: the product is below `full`, and the sum below 2^64.
@@ -58,8 +59,8 @@ struct Outcome {
 /// \param state  the bucket, its balance already in this limit's unit (`move_balance`)
 /// \param now    microseconds, not earlier than `state.touched` (the caller checks: an earlier reading is an error)
 /// \param cost   whole tokens, at least 1
-[[nodiscard]] inline Outcome step(const Limit& limit, const BucketState& state, std::int64_t now,
-                                  std::uint64_t cost) noexcept {
+[[nodiscard, gnu::always_inline]] inline Outcome step(const Limit& limit, const BucketState& state, std::int64_t now,
+                                                      std::uint64_t cost) noexcept {
   using Verdict = Outcome::Verdict;
   const std::int64_t balance = accrued(limit, state, now);
   // Settled before any product: a cost up to `whole` times the unit is at most `full`.
