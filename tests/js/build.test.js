@@ -71,7 +71,7 @@ test('case 17: the module imports embind, memory growth and nothing else: no clo
     }),
   );
   const expected =
-    /^_(_embind_register_\w+|tierlimit_(argument_type|write_\w+)|_?emscripten_(resize_heap|memcpy_\w+))$/;
+    /^_(_embind_register_\w+|tierlimit_(argument_type|read_snapshot|write_\w+)|_?emscripten_(resize_heap|memcpy_\w+))$/;
   const imports = WebAssembly.Module.imports(new WebAssembly.Module(coreBytes()));
   assert.ok(imports.length > 0);
   for (const { module, name, kind } of imports) {
