@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -71,15 +73,20 @@ void change(TierLimiter& limiter, std::int64_t now) {
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* bytes, std::size_t size, std::size_t most);
 
-// Beside what libFuzzer does to bytes, the fingerprints of two buckets change places now and then: no other change
-// makes a client's bucket one of another limit.
+// Beside what libFuzzer does to bytes, now and then a number becomes one at an edge, and the fingerprints of two
+// buckets change places: no other change makes a client's bucket one of another limit.
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* bytes, std::size_t size, std::size_t most, unsigned seed) {
   constexpr std::size_t fingerprint = sizeof(tierlimit::Fingerprint);
   // A bucket takes 32 bytes, and 16 more for each entry of a log.
   const std::size_t distance = 32 + std::size_t{16} * (seed / 4 % 4);
-  if (seed % 4 != 0 || size < distance + fingerprint) return LLVMFuzzerMutate(bytes, size, most);
+  if (seed % 4 > 1 || size < distance + fingerprint) return LLVMFuzzerMutate(bytes, size, most);
   std::uint8_t* const at = bytes + seed / 16 % (size - distance - fingerprint + 1);
-  std::swap_ranges(at, at + fingerprint, at + distance);
+  if (seed % 4 == 0) {
+    constexpr std::int64_t edges[] = {0, 1, std::numeric_limits<std::int64_t>::max(), -1};
+    std::memcpy(at, &edges[seed / 4 % 4], sizeof edges[0]);
+  } else {
+    std::swap_ranges(at, at + fingerprint, at + distance);
+  }
   return size;
 }
 
