@@ -4,8 +4,10 @@
 #include <array>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "documents.hpp"
@@ -71,6 +73,22 @@ std::vector<Bytes> exchanged(const Bytes& bytes, const tierlimit::Fingerprint& c
   return all;
 }
 
+// Snapshots in which eight bytes behind the text of the document are a number at the edge.
+std::vector<Bytes> edged(const Bytes& bytes) {
+  std::vector<Bytes> all;
+  constexpr std::string_view end_of_text = "}}";
+  const auto text_end =
+      std::find_end(bytes.begin(), bytes.end(), end_of_text.begin(), end_of_text.end()) - bytes.begin();
+  for (std::ptrdiff_t at = text_end; at + 8 <= std::ssize(bytes); ++at) {
+    for (const std::int64_t edge : {std::int64_t{0}, std::numeric_limits<std::int64_t>::max()}) {
+      Bytes changed = bytes;
+      std::memcpy(changed.data() + at, &edge, sizeof edge);
+      all.push_back(std::move(changed));
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -85,6 +103,9 @@ int main(int count, char** arguments) {
         const Bytes bytes = snapshot_of(*limiter, now);
         write(folder + "/" + std::to_string(++number), '\0', bytes);
         write(folder + "/" + std::to_string(++number), '\1', bytes);
+        if (documents == &documents::compared() && first == 0 && changes != 0) {
+          for (const Bytes& changed : edged(bytes)) write(folder + "/" + std::to_string(++number), '\1', changed);
+        }
         for (const Bytes& changed : exchanged(bytes, *limiter->fingerprint("acme"))) {
           write(folder + "/" + std::to_string(++number), '\1', changed);
         }
