@@ -51,6 +51,7 @@ Judgement TierLimiter::decide(const Fingerprint& client, TierChoice asked, std::
   const Limit& limit = definitions_[definition].limit;
   judgement.limit = &limit;
   Slot* slot = table_.find(client);
+  if (slot != nullptr && slot->definition != definition) slot = own(slot, definitions_[definition].kind);
   if (now < earliest(slot)) {
     judgement.status = Judgement::Status::clock;
     judgement.state.touched = earliest(slot);

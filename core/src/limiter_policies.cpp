@@ -145,7 +145,7 @@ Result<Settlement> TierLimiter::settle(const Reservation& reservation, std::uint
   if (!reservation.decision.allowed || change == 0) return settlement;
   if (!in_range(now)) return out_of_range(now);
   const Adjusted adjusted =
-      adjust(fingerprint_of(reservation.client), choice(reservation.tier), change, now, &reservation.hold);
+      adjust(fingerprint_of(reservation.client), choice(reservation.tier), change, now, &reservation.hold, false);
   if (adjusted.status != Judgement::Status::admitted)
     return explain(adjusted.status, adjusted.earliest, reservation.hold.cost, now);
   settlement.debt = adjusted.debt;
@@ -159,7 +159,7 @@ Result<bool> TierLimiter::refund(const Request& request, std::int64_t now) {
     adjusted.status = Judgement::Status::invalid_cost;
   } else {
     adjusted = adjust(fingerprint_of(request.client), choice(request.tier), static_cast<std::int64_t>(request.cost),
-                      now, nullptr);
+                      now, nullptr, true);
   }
   if (adjusted.status != Judgement::Status::admitted)
     return explain(adjusted.status, adjusted.earliest, request.cost, now);

@@ -28,6 +28,14 @@ TierLimiter::Judge TierLimiter::judge_of(const Fingerprint& client, TierChoice t
   return tier.number == TierChoice::assigned ? judge_of(directory_.own(client).value_or(no_tier)) : judge_of(tier);
 }
 
+// A bucket of the kind that it is looked for as. Another one with the same 96 bits there is by no chance, but out of a
+// snapshot that somebody made: it is forgotten.
+Slot* TierLimiter::own(Slot* slot, std::uint32_t kind) noexcept {
+  if (slot == nullptr || definitions_[slot->definition].kind == kind) return slot;
+  forget(*slot);
+  return nullptr;
+}
+
 // The members that `judge` is made of; returns the earliest time at which all of them may be judged.
 std::int64_t TierLimiter::find_members(const Fingerprint& client, Judge judge) noexcept {
   member_count_ = size_of(judge);
@@ -38,12 +46,7 @@ std::int64_t TierLimiter::find_members(const Fingerprint& client, Judge judge) n
     member.definition = definition_in(judge, i);
     const Definition& definition = definitions_[member.definition];
     member.bucket = client ^ kinds_[definition.kind].key;
-    Slot* slot = table_.seek(member.bucket);
-    if (slot != nullptr && definitions_[slot->definition].kind != definition.kind) {
-      // Another bucket with the same 96 bits, by a chance that there is not; or out of a snapshot that somebody made.
-      forget(*slot);
-      slot = nullptr;
-    }
+    const Slot* const slot = own(table_.seek(member.bucket), definition.kind);
     member.present = slot != nullptr;
     latest = std::max(latest, earliest(slot, definition.limit));
   }
@@ -145,6 +148,10 @@ bool TierLimiter::make(Judgement& judgement, Member& member, const Fingerprint& 
   const bool made =
       table_.seek(member.bucket) != nullptr &&
       (limit.algorithm != Algorithm::sliding_window || room_in_log(member.bucket, limit, client, now, candidate));
+  // Its log may have become another. (That of one which was not there goes again where there is no room for all.)
+  if (member.present && limit.algorithm == Algorithm::sliding_window) {
+    member.state.balance = table_.seek(member.bucket)->state.balance;
+  }
   if (!made) turn_away(judgement, member, candidate);
   return made;
 }
@@ -235,7 +242,7 @@ Hold TierLimiter::hold(const Judgement& judgement, std::uint64_t cost, std::int6
 
 // Puts tokens back, or charges more: what there is. Into what was charged before, or into all limits.
 TierLimiter::Adjusted TierLimiter::adjust(const Fingerprint& client, TierChoice tier, std::int64_t change,
-                                          std::int64_t now, const Hold* hold) noexcept {
+                                          std::int64_t now, const Hold* hold, bool all) noexcept {
   Adjusted adjusted;
   if (!ready()) {
     adjusted.status = revision_ == 0 ? Judgement::Status::no_policies : Judgement::Status::not_seeded;
@@ -249,7 +256,7 @@ TierLimiter::Adjusted TierLimiter::adjust(const Fingerprint& client, TierChoice 
   for (std::uint32_t i = 0; i < member_count_; ++i) {
     Member& member = members_[i];
     const Fingerprint key = kinds_[definitions_[member.definition].kind].key;
-    if (hold != nullptr) {
+    if (!all) {
       const auto* const end = hold->limits.data() + hold->count;
       if (std::find(hold->limits.data(), end, key) == end) continue;
     }
@@ -262,7 +269,7 @@ TierLimiter::Adjusted TierLimiter::adjust(const Fingerprint& client, TierChoice 
     }
   }
   if (shadow_ != nullptr && (hold == nullptr || hold->shadow == shadow_number_)) {
-    static_cast<void>(shadow_->adjust(client, in_shadow(tier), change, now, nullptr));
+    static_cast<void>(shadow_->adjust(client, in_shadow(tier), change, now, hold, true));
   }
   return adjusted;
 }
@@ -291,7 +298,9 @@ void TierLimiter::put_back_into(Member& member, std::int64_t tokens, std::int64_
                           : state.balance + tokens * limit.unit;
       break;
     case Algorithm::fixed_window:
-      state.balance = std::max(std::int64_t{0}, state.balance - tokens);
+      // What was charged in a window that has ended is in none any more.
+      if (hold == nullptr || hold->at >= state.touched)
+        state.balance = std::max(std::int64_t{0}, state.balance - tokens);
       if (state.balance == 0) state.touched = now;
       break;
     case Algorithm::sliding_window: break;
@@ -299,9 +308,11 @@ void TierLimiter::put_back_into(Member& member, std::int64_t tokens, std::int64_
   store_member(member, 0, now);
   WindowLog* const log = log_of(*table_.seek(member.bucket));
   if (log == nullptr) return;
+  const std::int64_t at = hold == nullptr ? now : hold->at;
+  if (static_cast<std::uint64_t>(now) - static_cast<std::uint64_t>(at) >= limit.fill) return;
   // From where it was charged, as far as that is known; then the oldest first, so that what stays counts for longest.
   for (std::uint32_t i = 0; hold != nullptr && i < log->size(); ++i) {
-    if (log->time(i) == hold->at) tokens -= log->take(i, tokens);
+    if (log->time(i) == at) tokens -= log->take(i, tokens);
   }
   for (std::uint32_t i = 0; i < log->size(); ++i) tokens -= log->take(i, tokens);
 }

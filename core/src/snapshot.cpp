@@ -71,7 +71,10 @@ void TierLimiter::transfer(Archive& archive, std::int64_t now) {
   archive.text(document);
   if (archive.reads() && archive.ok()) {
     std::vector<Error> errors;
+    // What was accepted is; from now on it is as the options say.
+    const bool strict = std::exchange(options_.strict, false);
     archive.expect(seed(secret) && load(document, std::nullopt, errors) && revision != 0);
+    options_.strict = strict;
     revision_ = revision;
   }
   if (!archive.ok()) return;
@@ -211,7 +214,7 @@ void TierLimiter::transfer_log(Archive& archive, Slot& slot, std::int64_t now) {
     if (!archive.reads()) continue;
     const auto span = static_cast<std::uint64_t>(time) - static_cast<std::uint64_t>(i == 0 ? time : log->time(0));
     archive.expect((i == 0 || time > log->time(i - 1)) && span >> 49 == 0 && time <= slot.state.touched &&
-                   tokens >= 0 && log->total() + tokens <= Limit::most_logged);
+                   tokens >= 0 && tokens <= Limit::most_logged - log->total());
     if (archive.ok()) log->add(time, tokens);
   }
   slot.state.balance = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(log));

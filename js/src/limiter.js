@@ -92,7 +92,7 @@ export class TierLimiter {
     const held = settings(options);
     const { policies } = options;
     const snapshot = policies instanceof Snapshot ? policies : null;
-    const { text, isText } = snapshot ? { text: '', isText: true } : policyText(policies);
+    const { text, isText } = snapshot ? { text: '', isText: false } : policyText(policies);
     const core = /** @type {{ [coreOf](): HotPath }} */ (/** @type {unknown} */ (this))[coreOf]();
     checkPoliciesFit(core.module, text);
     this.#core = core;

@@ -131,8 +131,8 @@
  *   `unknown-member`, `missing-member`, `conflicting-members`, `wrong-type`, `invalid-value`, `not-representable`,
  *   `unsupported`, `unknown-tier`, `rate-rounded`, `out-of-memory`.
  * @property {string} message One sentence that names the value and the rule.
- * @property {number | null} line From 1; null when the policies were given as an object.
- * @property {number | null} column From 1, in UTF-16 code units; null when the policies were given as an object.
+ * @property {number | null} line From 1; null when the policies were given as an object, or restored.
+ * @property {number | null} column From 1, in UTF-16 code units; null as `line`.
  */
 
 /**

@@ -27,8 +27,13 @@ export function charged({ count, start }, amount, now) {
   return count === 0n ? { count: amount, start: now } : { count: count + amount, start };
 }
 
-export function refunded({ count, start }, amount, { now, observe }) {
+/** Takes back, where what was charged at the time `from` (if that is given) was charged in this window. */
+export function refunded({ count, start }, amount, { from, now, observe }) {
   observe('refund of a window');
+  if (from !== undefined && from < start) {
+    observe('put back too late');
+    return { count, start };
+  }
   if (amount > count) observe('refund clamped');
   return amount < count ? { count: count - amount, start } : { count: 0n, start: now };
 }

@@ -216,7 +216,7 @@ export class ModelLimiter {
     for (const { limit, bucket } of found) {
       const { refunded } = COUNTING[limit.algorithm];
       const brought = this.#brought(bucket, limit, now);
-      const state = refunded(brought, amount, { now, from, observe: this.#observe });
+      const state = refunded(brought, amount, { limit, now, from, observe: this.#observe });
       this.#table.put(client, bucketOf(limit, state, bucket));
     }
   }

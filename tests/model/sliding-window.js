@@ -36,9 +36,16 @@ export function charged({ entries, touched }, amount, now) {
   return { entries: entries.with(-1, { at: now, count: last.count + amount }), touched };
 }
 
-/** Takes back from what was charged at the time `from`, if that is given, and then from the oldest. */
-export function refunded({ entries, touched }, amount, { from, observe }) {
+/**
+ * Takes back from what was charged at the time `from`, if that is given, and then from the oldest; nothing, where that
+ * charge does not count any more.
+ */
+export function refunded({ entries, touched }, amount, { from, limit, now, observe }) {
   observe('refund of a window');
+  if (from !== undefined && now - from >= limit.windowMicros) {
+    observe('put back too late');
+    return { entries, touched };
+  }
   let left = amount;
   const take = (entry) => {
     const taken = entry.count < left ? entry.count : left;

@@ -309,7 +309,7 @@ class TierLimiter {
   /// charges as many as there are, and gives in `debt` what there was not.
   [[nodiscard]] Judgement::Status put_back(const Fingerprint& client, TierChoice tier, std::int64_t tokens,
                                            std::int64_t now, const Hold* hold, std::uint64_t& debt) noexcept {
-    const Adjusted adjusted = adjust(client, tier, tokens, now, hold);
+    const Adjusted adjusted = adjust(client, tier, tokens, now, hold, hold == nullptr);
     debt = adjusted.debt;
     return adjusted.status;
   }
@@ -434,6 +434,7 @@ class TierLimiter {
                     std::int64_t now, bool store) noexcept;
   void decide_together(Judgement& judgement, const Fingerprint& client, Judge judge, OnRaise raise, std::uint64_t cost,
                        std::int64_t now, bool store) noexcept;
+  [[nodiscard]] Slot* own(Slot* slot, std::uint32_t kind) noexcept;
   [[nodiscard]] std::int64_t find_members(const Fingerprint& client, Judge judge) noexcept;
   [[nodiscard]] std::int64_t earliest(const Slot* slot, const Limit& limit) const noexcept;
   [[nodiscard]] const Limit& limit_of(const Member& member) const noexcept;
@@ -449,7 +450,7 @@ class TierLimiter {
   void store_member(Member& member, std::uint64_t charge, std::int64_t now) noexcept;
   void measure(Judgement& judgement, std::uint64_t cost, std::int64_t now) noexcept;
   [[nodiscard]] Adjusted adjust(const Fingerprint& client, TierChoice tier, std::int64_t change, std::int64_t now,
-                                const Hold* hold) noexcept;
+                                const Hold* hold, bool all) noexcept;
   [[nodiscard]] std::int64_t charge_more(Member& member, const Fingerprint& client, std::int64_t tokens,
                                          std::int64_t now) noexcept;
   void put_back_into(Member& member, std::int64_t tokens, std::int64_t now, const Hold* hold) noexcept;
