@@ -304,3 +304,28 @@ test('case 29: bad arguments are errors that name them, and nothing is spent', (
   assert.equal(limiter.peek('k').remaining, 90);
   assert.deepEqual(reservation.settle(10), settled(0));
 });
+
+test('what was charged in a window that it has left is not put back into another', () => {
+  for (const algorithm of ['sliding-window', 'fixed-window']) {
+    const { limiter, clock } = clocked({ default: { algorithm, limit: 10, windowSeconds: 10 } });
+    const reservation = limiter.reserve('k', { cost: 10, ttlMs: 60_000 });
+    clock.ms = 10_000;
+    assert.equal(limiter.allow('k', 10), true, algorithm);
+    assert.deepEqual(reservation.settle(0), settled(10), algorithm);
+    assert.equal(limiter.allow('k'), false, algorithm);
+  }
+});
+
+test('what was charged in the same window is put back into it, from its own time first', () => {
+  const { limiter, clock } = clocked({
+    default: { algorithm: 'sliding-window', limit: 10, windowSeconds: 10 },
+  });
+  limiter.allow('k', 3);
+  clock.ms = 4000;
+  const reservation = limiter.reserve('k', { cost: 7 });
+  clock.ms = 8000;
+  assert.deepEqual(reservation.settle(2), settled(5));
+  assert.equal(limiter.peek('k').remaining, 5);
+  clock.ms = 10_000;
+  assert.equal(limiter.peek('k').remaining, 8);
+});
