@@ -22,7 +22,11 @@ void transfer_time(Archive& archive, std::int64_t& time, std::int64_t now, std::
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(from) + by);
   };
   std::int64_t distance = time == none ? mark : moved(time, 0 - static_cast<std::uint64_t>(now));
+  // More than any two readings are apart, and less than what comes round.
+  constexpr std::int64_t most = std::int64_t{1} << 55;
+  if (distance != mark) distance = std::clamp(distance, -most, most);
   archive.value(distance);
+  archive.expect(distance == mark || (distance <= most && distance >= -most));
   if (archive.reads()) time = distance == mark ? none : moved(distance, static_cast<std::uint64_t>(now));
 }
 
@@ -73,7 +77,7 @@ void TierLimiter::transfer(Archive& archive, std::int64_t now) {
     std::vector<Error> errors;
     // What was accepted is; from now on it is as the options say.
     const bool strict = std::exchange(options_.strict, false);
-    archive.expect(seed(secret) && load(document, std::nullopt, errors) && revision != 0);
+    archive.expect(seed(secret) && load(document, std::nullopt, errors) && revision - 1 < 0x7fff'ffff);
     options_.strict = strict;
     revision_ = revision;
   }
@@ -213,7 +217,7 @@ void TierLimiter::transfer_log(Archive& archive, Slot& slot, std::int64_t now) {
     archive.value(tokens);
     if (!archive.reads()) continue;
     const auto span = static_cast<std::uint64_t>(time) - static_cast<std::uint64_t>(i == 0 ? time : log->time(0));
-    archive.expect((i == 0 || time > log->time(i - 1)) && span >> 49 == 0 && time <= slot.state.touched &&
+    archive.expect((i == 0 || time >= log->time(log->size() - 1)) && span >> 49 == 0 && time <= slot.state.touched &&
                    tokens >= 0 && tokens <= Limit::most_logged - log->total());
     if (archive.ok()) log->add(time, tokens);
   }
