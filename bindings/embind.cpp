@@ -228,11 +228,11 @@ class Limiter {
 
   void assign(const std::string& client, std::optional<string_view> tier, double on_raise, double now_ms) {
     const auto raise = static_cast<OnRaise>(within(0, 3, on_raise));
-    const Result<bool> assigned = limiter_.set_tier(client, tier, raise, to_micros(now_ms));
-    if (assigned) {
-      result::null(result::unnamed);
+    const std::optional<ErrorCode> error = limiter_.assign(client, tier, raise, to_micros(now_ms));
+    if (error) {
+      problem(result::unnamed, TierLimiter::explain_change(*error));
     } else {
-      problem(result::unnamed, assigned.error());
+      result::null(result::unnamed);
     }
   }
 

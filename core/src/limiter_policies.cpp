@@ -58,10 +58,9 @@ Error out_of_range(std::int64_t now) {
 }
 
 // Why a change of policies or of a tier, whose time counts, cannot be at that time; nullopt: it can.
-std::optional<Error> untimely(std::optional<std::int64_t> now, std::int64_t earliest) {
-  if (now && *now >= earliest) return std::nullopt;
-  if (now) return failure(ErrorCode::clock, "nowMs must not be earlier than at the last change");
-  return failure(ErrorCode::invalid_time, "a change needs its time where the accrual of a limit is prorated");
+std::optional<ErrorCode> untimely(std::optional<std::int64_t> now, std::int64_t earliest) noexcept {
+  if (!now) return ErrorCode::invalid_time;
+  return *now >= earliest ? std::nullopt : std::optional{ErrorCode::clock};
 }
 
 bool failed(const Judgement& judgement) noexcept {
@@ -222,12 +221,19 @@ LimitDecision TierLimiter::describe_limit(const Judgement& judgement, std::uint6
 
 // ---- Tiers of clients ----------------------------------------------------------------------------------------------
 
-Result<bool> TierLimiter::set_tier(std::string_view client, std::optional<std::string_view> tier, OnRaise on_raise,
-                                   std::optional<std::int64_t> now) {
-  const std::size_t text = client.size() + (tier ? tier->size() : 0);
-  if (!memory_available(directory_.room_to_add(1, 1) + 2 * text)) {
-    return failure(ErrorCode::out_of_memory, "memory for one more assignment cannot be had");
+Error TierLimiter::explain_change(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::clock: return failure(code, "nowMs must not be earlier than at the last change");
+    case ErrorCode::invalid_time:
+      return failure(code, "a change needs its time where the accrual of a limit is prorated");
+    default: return failure(code, "memory for one more assignment cannot be had");
   }
+}
+
+std::optional<ErrorCode> TierLimiter::assign(std::string_view client, std::optional<std::string_view> tier,
+                                             OnRaise on_raise, std::optional<std::int64_t> now) {
+  const std::size_t text = client.size() + (tier ? tier->size() : 0);
+  if (!memory_available(directory_.room_to_add(1, 1) + 2 * text)) return ErrorCode::out_of_memory;
   std::optional<TierId> id;
   if (tier) id = acquire_tier(*tier);
   if (ready()) {
@@ -235,24 +241,24 @@ Result<bool> TierLimiter::set_tier(std::string_view client, std::optional<std::s
     const std::optional<TierId> before = directory_.own(fingerprint);
     const std::optional<TierId> after = id ? id : directory_.in_document(fingerprint);
     if (before != after) {
-      std::optional<Error> error = change_tier(fingerprint, judge_of(before.value_or(no_tier)),
-                                               judge_of(after.value_or(no_tier)), on_raise, now);
+      const std::optional<ErrorCode> error = change_tier(fingerprint, judge_of(before.value_or(no_tier)),
+                                                         judge_of(after.value_or(no_tier)), on_raise, now);
       if (error) {
         if (id) directory_.release(*id);
-        return std::move(*error);
+        return error;
       }
     }
   }
   directory_.assign(client, id);
   look_for_special();
-  if (shadow_ != nullptr) static_cast<void>(shadow_->set_tier(client, tier, on_raise, now));
-  return true;
+  if (shadow_ != nullptr) static_cast<void>(shadow_->assign(client, tier, on_raise, now));
+  return std::nullopt;
 }
 
 // What a change of its tier means for a client's buckets: those whose new limits are prorated are looked at, for the
 // last time by the old ones.
-std::optional<Error> TierLimiter::change_tier(const Fingerprint& client, Judge old_judge, Judge new_judge,
-                                              OnRaise on_raise, std::optional<std::int64_t> now) {
+std::optional<ErrorCode> TierLimiter::change_tier(const Fingerprint& client, Judge old_judge, Judge new_judge,
+                                                  OnRaise on_raise, std::optional<std::int64_t> now) {
   const OnRaise raise = directory_.raise(client);
   // First whether the time is right for all of them.
   for (const bool stores : {false, true}) {
@@ -260,9 +266,7 @@ std::optional<Error> TierLimiter::change_tier(const Fingerprint& client, Judge o
       // Who has no bucket has nothing to be raised.
       bool has_bucket = false;
       for (const Kind& kind : kinds_) has_bucket |= kind.users != 0 && table_.seek(client ^ kind.key) != nullptr;
-      if (!directory_.set_raise(client, has_bucket ? on_raise : OnRaise::keep)) {
-        return failure(ErrorCode::out_of_memory, "memory for one more assignment cannot be had");
-      }
+      if (!directory_.set_raise(client, has_bucket ? on_raise : OnRaise::keep)) return ErrorCode::out_of_memory;
     }
     static_cast<void>(find_members(client, new_judge));
     for (std::uint32_t i = 0; i < member_count_; ++i) {
@@ -271,7 +275,7 @@ std::optional<Error> TierLimiter::change_tier(const Fingerprint& client, Judge o
       const std::uint32_t old = definition_of_kind(old_judge, definitions_[member.definition].kind);
       if (old == 0) continue;
       member.definition = old;
-      std::optional<Error> error = untimely(now, earliest(table_.seek(member.bucket), limit_of(member)));
+      const std::optional<ErrorCode> error = untimely(now, earliest(table_.seek(member.bucket), limit_of(member)));
       if (error) {
         // What a candidate is told has happened; its own buckets may be later.
         if (!is_shadow_) return error;
@@ -292,8 +296,8 @@ bool TierLimiter::load(std::string_view json, std::optional<std::int64_t> now, s
   // The first document is in force since ever.
   const bool timed = !revisions_.empty() && (revisions_.back().prorated || prorates(policies));
   if (timed) {
-    if (auto error = untimely(now, revisions_.back().began)) {
-      errors.push_back(std::move(*error));
+    if (const auto error = untimely(now, revisions_.back().began)) {
+      errors.push_back(explain_change(*error));
       return false;
     }
   }

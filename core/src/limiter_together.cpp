@@ -315,6 +315,7 @@ void TierLimiter::put_back_into(Member& member, std::int64_t tokens, std::int64_
     if (log->time(i) == at) tokens -= log->take(i, tokens);
   }
   for (std::uint32_t i = 0; i < log->size(); ++i) tokens -= log->take(i, tokens);
+  log->tidy();
 }
 
 }  // namespace tierlimit

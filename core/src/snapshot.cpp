@@ -52,6 +52,7 @@ bool TierLimiter::write_snapshot(const codec::Stream& stream, std::int64_t now) 
   if (!ready()) return false;
   Archive counted(stream, Archive::Pass::count);
   transfer(counted, now);
+  if (!counted.ok()) return false;
   const codec::Header header = counted.finish();
   stream.write(stream.context, &header, sizeof header);
   Archive written(stream, Archive::Pass::write);

@@ -46,6 +46,14 @@ void WindowLog::add(std::int64_t now, std::int64_t tokens) noexcept {
                    static_cast<std::uint64_t>(tokens);
 }
 
+void WindowLog::tidy() noexcept {
+  std::uint32_t kept = 0;
+  for (std::uint32_t i = 0; i < size_; ++i) {
+    if (tokens(i) != 0) entry(kept++) = entry(i);
+  }
+  size_ = kept;
+}
+
 std::int64_t WindowLog::take(std::uint32_t index, std::int64_t tokens_wanted) noexcept {
   const std::int64_t had = tokens(index);
   const std::int64_t taken = had < tokens_wanted ? had : tokens_wanted;

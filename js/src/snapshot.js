@@ -40,6 +40,7 @@ export class Snapshot {
  * @returns {Uint8Array}
  */
 export function joined(pieces) {
+  if (pieces.length === 0) throw new Error('the limiter has nothing to be written');
   const whole = new Uint8Array(pieces.reduce((size, { length }) => size + length, 0));
   let at = 0;
   for (const piece of pieces) {

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { TierLimiter } from 'tierlimit';
+
 import { clocked, notStrings, only, thrown } from './support/limiter.js';
 
 test('a refund puts tokens back, one by default, and gives nothing else', () => {
@@ -154,4 +156,23 @@ test('case 29: bad arguments are errors that name them', () => {
   assert.match(thrown(() => refund('k')).message, /^this must be a TierLimiter/);
   limiter.dispose();
   assert.match(thrown(() => limiter.refund('k')).message, /disposed/);
+});
+
+test('requests that are put back leave nothing in the log of a sliding window', () => {
+  const { limiter, clock } = clocked({
+    default: { algorithm: 'sliding-window', limit: 10, windowSeconds: 60 },
+  });
+  limiter.allow('k', 2);
+  const { bytes } = limiter.stats();
+  for (let i = 0; i < 10_000; i += 1) {
+    clock.ms += 1;
+    limiter.reserve('k').cancel();
+    clock.ms += 0.001;
+    limiter.allow('k');
+    limiter.refund('k');
+  }
+  assert.equal(limiter.peek('k').remaining, 8);
+  assert.ok(limiter.stats().bytes <= bytes + 64, `${limiter.stats().bytes} bytes, ${bytes} before`);
+  const restored = TierLimiter.restore(limiter.snapshot(), { now: () => clock.ms });
+  assert.equal(restored.peek('k').remaining, 8);
 });

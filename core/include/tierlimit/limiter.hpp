@@ -197,7 +197,15 @@ class TierLimiter {
   ///   prorated: up to it time accrues by the old tier's. Else `invalid_time`, and `clock` where it is too early.
   /// Fails with `out_of_memory`; then, too, nothing has changed.
   [[nodiscard]] Result<bool> set_tier(std::string_view client, std::optional<std::string_view> tier,
-                                      OnRaise on_raise = OnRaise::keep, std::optional<std::int64_t> now = std::nullopt);
+                                      OnRaise on_raise = OnRaise::keep,
+                                      std::optional<std::int64_t> now = std::nullopt) {
+    if (const auto error = assign(client, tier, on_raise, now)) return explain_change(*error);
+    return true;
+  }
+  /// The same, with the reason of a refusal without its words, and those.
+  [[nodiscard]] std::optional<ErrorCode> assign(std::string_view client, std::optional<std::string_view> tier,
+                                                OnRaise on_raise, std::optional<std::int64_t> now);
+  [[nodiscard]] static Error explain_change(ErrorCode code);
 
   /// Decides and charges.
   /// \param now  microseconds of a monotonic clock, within `max_micros` of zero
@@ -514,8 +522,8 @@ class TierLimiter {
   void release(std::uint32_t definition) noexcept;
   void release_judge(Judge judge) noexcept;
   void release(const Revision& revision) noexcept;
-  [[nodiscard]] std::optional<Error> change_tier(const Fingerprint& client, Judge old_judge, Judge new_judge,
-                                                 OnRaise on_raise, std::optional<std::int64_t> now);
+  [[nodiscard]] std::optional<ErrorCode> change_tier(const Fingerprint& client, Judge old_judge, Judge new_judge,
+                                                     OnRaise on_raise, std::optional<std::int64_t> now);
   [[nodiscard]] const Definition* in_revision(const Revision& revision, TierId tier, std::uint32_t kind) const noexcept;
 
   LimiterOptions options_;

@@ -45,6 +45,8 @@ class WindowLog {
   void add(std::int64_t now, std::int64_t tokens) noexcept;
   /// Takes up to so many tokens from one entry; how many it had.
   std::int64_t take(std::uint32_t index, std::int64_t tokens) noexcept;
+  /// Forgets the entries of which all has been taken.
+  void tidy() noexcept;
 
  private:
   static constexpr int token_bits = 14;  // A sliding window has 10,000 at the most.
