@@ -425,7 +425,9 @@ void TierLimiter::release_judge(Judge judge) noexcept {
 
 // From the last name on: the directory is sorted too, and what is behind a name that goes has to move.
 void TierLimiter::release(const Revision& revision) noexcept {
-  for (std::size_t i = revision.judges.size(); i > 0; --i) release_judge(revision.judges[i - 1]);
+  for (std::size_t i = revision.judges.size(); i > 0; --i) {
+    if (revision.judges[i - 1] != 0) release_judge(revision.judges[i - 1]);
+  }
 }
 
 // More bytes than it takes to put the policies in force while the last ones are there too.
@@ -460,14 +462,13 @@ void TierLimiter::install(PolicySet&& policies, std::int64_t began) {
   revision.prorated = prorates(policies);
   std::vector<TierId> tiers;
 
-  revision.tiers.push_back(no_tier);
   revision.judges.push_back(judge(no_tier, default_judge_, policies.default_policy));
   for (const Tier& tier : policies.tiers) {
     const TierId id = directory_.acquire(tier.name);
     tiers.push_back(id);
     if (!tier.policy) continue;
-    revision.tiers.push_back(id);
-    revision.judges.push_back(judge(id, directory_[id].judge, *tier.policy));
+    if (revision.judges.size() < id + 2) revision.judges.resize(id + 2);
+    revision.judges[id + 1] = judge(id, directory_[id].judge, *tier.policy);
   }
   tiers.swap(document_tiers_);
   revisions_.push_back(std::move(revision));
@@ -500,11 +501,19 @@ void TierLimiter::enter() noexcept {
     entry.fallback = Fallback::unknown_tier;
   });
   for (const TierId tier : document_tiers_) directory_[tier].fallback = Fallback::invalid_tier_policy;
-  for (std::size_t i = 1; i < revision.tiers.size(); ++i) {
-    TierEntry& entry = directory_[revision.tiers[i]];
+  keeps_logs_ = false;
+  for (std::size_t i = 0; i < revision.judges.size(); ++i) {
+    const Judge judge = revision.judges[i];
+    if (judge == 0) continue;
+    for (std::uint32_t k = size_of(judge); k > 0; --k) {
+      keeps_logs_ |= definitions_[definition_in(judge, k - 1)].limit.algorithm == Algorithm::sliding_window;
+    }
+    if (i == 0) continue;
+    TierEntry& entry = directory_[static_cast<TierId>(i - 1)];
     entry.fallback = Fallback::none;
-    entry.judge = revision.judges[i];
+    entry.judge = judge;
   }
+  count_log(nullptr, nullptr);
 }
 
 // ---- Accrual in parts ----------------------------------------------------------------------------------------------
@@ -512,11 +521,9 @@ void TierLimiter::enter() noexcept {
 // The limit of a kind that judged a tier's clients in a document; null: none did.
 const TierLimiter::Definition* TierLimiter::in_revision(const Revision& revision, TierId tier,
                                                         std::uint32_t kind) const noexcept {
-  Judge judge = revision.judges.front();
-  for (std::size_t i = 1; i < revision.tiers.size(); ++i) {
-    if (revision.tiers[i] == tier) judge = revision.judges[i];
-  }
-  const std::uint32_t definition = definition_of_kind(judge, kind);
+  const std::size_t place = tier == no_tier ? 0 : std::size_t{tier} + 1;
+  const Judge own = place < revision.judges.size() ? revision.judges[place] : 0;
+  const std::uint32_t definition = definition_of_kind(own != 0 ? own : revision.judges.front(), kind);
   return definition == 0 ? nullptr : &definitions_[definition];
 }
 
@@ -532,6 +539,11 @@ const TierLimiter::Definition* TierLimiter::replay(BucketState& state, const Def
   const std::size_t newest = revisions_.size() - 1;
   std::size_t at = 0;
   while (at < newest && revisions_[at + 1].began <= state.touched) ++at;
+  // Of documents that came at the very time of the touch, the bucket's own limit tells which it has met.
+  std::size_t met = at;
+  const auto own = [&](std::size_t revision) { return in_revision(revisions_[revision], present.tier, present.kind); };
+  while (met > 0 && revisions_[met].began == state.touched && own(met) != last) --met;
+  if (own(met) == last) at = met;
   // Before the oldest document whose time is known the lower of two rates counts.
   if (state.touched < revisions_[0].began) {
     const Definition* const oldest = in_revision(revisions_[0], present.tier, present.kind);

@@ -5,6 +5,7 @@
 
 #include "sweep.hpp"
 #include "tierlimit/limiter.hpp"
+#include "wide.hpp"
 
 namespace tierlimit {
 namespace {
@@ -22,6 +23,19 @@ constexpr std::uint32_t first_entries = 4;
 constexpr std::uint64_t never_full = std::uint64_t{1} << 63;
 std::uint64_t loss_for_good(const Limit& limit, const BucketState& state, std::int64_t now) noexcept {
   return never_full + missing_whole(limit, state, now);
+}
+
+// What a wait weighs among those of others. Where several limits judge together, one that fills within seconds is reset
+// for little, though the client has spent all of it, and one that takes a day for much, though it lacks a single token:
+// so what counts is the part that is missing, as if all took as long as the longest. That goes for windows alone too: a
+// window is over at the same time, whatever was spent in it.
+std::uint64_t weight_of(const Limit& limit, const BucketState& state, std::int64_t now, std::uint64_t wait,
+                        std::uint64_t longest) noexcept {
+  if (longest == 0 || wait == 0 || wait == never) return wait;
+  const bool fills = limit.algorithm == Algorithm::token_bucket;
+  const std::uint64_t part = fills ? wait : missing_whole(limit, state, now);
+  const std::uint64_t whole = fills ? limit.fill : static_cast<std::uint64_t>(limit.whole);
+  return std::max(std::uint64_t{1}, std::min(multiply_divide(part, longest, whole), never_full - 1));
 }
 
 }  // namespace
@@ -83,7 +97,9 @@ void TierLimiter::forget_full(Slot& slot, std::int64_t now) noexcept {
 void TierLimiter::count_log(const WindowLog* before, const WindowLog* after) noexcept {
   if (after != nullptr) log_bytes_ += WindowLog::bytes(after->capacity());
   if (before != nullptr) log_bytes_ -= WindowLog::bytes(before->capacity());
-  table_.set_max_bytes(options_.max_bytes - log_bytes_);
+  // A quarter is kept for logs: a flood of buckets that have none must not leave those without room that need one.
+  const std::uint64_t kept = keeps_logs_ ? options_.max_bytes / 4 : 0;
+  table_.set_max_bytes(options_.max_bytes - std::max(log_bytes_, kept));
 }
 
 void TierLimiter::release(std::uint32_t definition) noexcept {
@@ -111,30 +127,44 @@ TierLimiter::Loss TierLimiter::loss_of(const Slot& slot, std::int64_t now) const
   // The usual bucket, in floods above all, is judged by the default and nothing else.
   if (slot.definition == default_judge_ && !is_special_ && slot.several_tiers == 0 && now >= slot.state.touched) {
     const BucketState state{accrued(last.limit, slot.state, now), now};
-    return {time_until(last.limit, state.balance, last.limit.full), missing(last.limit, state, now)};
+    const std::uint64_t wait = time_until(last.limit, state.balance, last.limit.full);
+    return {wait, wait, missing(last.limit, state, now)};
   }
   const std::vector<Judge>& judges = revisions_.back().judges;
+  const std::uint64_t longest = longest_of(judge_of(last.tier));
+  const bool too_many = slot.several_tiers != 0 && judges.size() > most_limits_compared;
   const Judge own[] = {
       judge_of(last.tier),
       judge_of(directory_.own(client_of(slot)).value_or(no_tier)),
   };
   const std::int64_t seen = std::max(now, slot.state.touched);
   Loss loss;
-  const std::size_t count = 3 + (slot.several_tiers != 0 ? judges.size() : 0);
+  const std::size_t count = 3 + (slot.several_tiers != 0 && !too_many ? judges.size() : 0);
   for (std::size_t i = 0; i < count; ++i) {
-    const std::uint32_t definition =
-        i == 0 ? slot.definition : definition_of_kind(i < 3 ? own[i - 1] : judges[i - 3], last.kind);
+    const Judge judge = i == 0 ? slot.definition : i < 3 ? own[i - 1] : judges[i - 3];
+    const std::uint32_t definition = i == 0 || judge == 0 ? judge : definition_of_kind(judge, last.kind);
     if (definition == 0 || (i != 0 && definition == slot.definition)) continue;
     const Limit& limit = definitions_[definition].limit;
     const BucketState state = seen_under(definition, slot, seen);
-    loss.wait = std::max(loss.wait, tierlimit::time_to_full(limit, state, seen));
+    const std::uint64_t wait = tierlimit::time_to_full(limit, state, seen);
+    loss.wait = std::max(loss.wait, wait);
+    loss.weight = std::max(loss.weight, weight_of(limit, state, seen, wait, longest));
     loss.tokens = std::max(loss.tokens, missing(limit, state, seen));
   }
   // A client that could fill its bucket under a small limit, be forgotten, and start full under a large one, would do
   // so again and again: so it has to be full under all of them.
-  const bool too_many = slot.several_tiers != 0 && judges.size() > most_limits_compared;
   if (now < slot.state.touched || too_many) loss.wait = never;
   return loss;
+}
+
+// The longest time in which a bucket of several limits that judge together fills; 0 where one judges alone.
+std::uint64_t TierLimiter::longest_of(Judge judge) const noexcept {
+  std::uint64_t longest = 0;
+  for (std::uint32_t i = (judge & together) != 0 ? size_of(judge) : 0; i > 0; --i) {
+    const std::uint64_t fill = definitions_[definition_in(judge, i - 1)].limit.fill;
+    if (fill != never) longest = std::max(longest, fill);
+  }
+  return longest;
 }
 
 std::uint64_t TierLimiter::time_to_full(const Slot& slot, std::int64_t now) const noexcept {
@@ -148,7 +178,7 @@ Slot* TierLimiter::room_for_new(Judgement& judgement, const Fingerprint& client,
   // The cost of a client never seen is above the capacity: its bucket stays full, so there is nothing to remember.
   if (judgement.status == Judgement::Status::denied) return nullptr;
   Candidate candidate;
-  Slot* const slot = room_for(client, client, *judgement.limit, judgement.state, now, candidate);
+  Slot* const slot = room_for(client, client, *judgement.limit, judgement.state, 0, now, candidate);
   if (slot == nullptr) {
     ++stats_.table_full;
     judgement.state = full_bucket(*judgement.limit, now);
@@ -179,12 +209,16 @@ void TierLimiter::table_full(Judgement& judgement, const Candidate& candidate) c
 // when it comes back. Null where there are none. For a log those count alone that have one.
 TierLimiter::Candidate TierLimiter::first_to_go(const Fingerprint& client, const Fingerprint& bucket,
                                                 std::uint32_t sample, std::int64_t now, bool for_log) const noexcept {
-  Candidate first{nullptr, never};
+  Candidate first;
+  // Where nobody goes before he is full, who is first is first.
+  const bool by_wait = options_.on_full == LimiterOptions::OnFull::deny;
+  const auto* const counted_on = counted_on_.data() + counted_on_count_;
   table_.near(bucket, sample, [&](Slot& slot) {
-    if (client_of(slot) == client) return false;
+    if (client_of(slot) == client || std::find(counted_on_.data(), counted_on, slot.client) != counted_on) return false;
     if (for_log && log_of(slot) == nullptr) return true;
-    std::uint64_t lost = time_to_full(slot, now);
-    if (lost == never) {
+    const Loss loss = loss_of(slot, now);
+    std::uint64_t lost = by_wait ? loss.wait : loss.weight;
+    if (loss.wait == never) {
       const BucketState state = seen_under(slot.definition, slot, now);
       lost = loss_for_good(definitions_[slot.definition].limit, state, std::max(now, slot.state.touched));
     }
@@ -206,11 +240,14 @@ bool TierLimiter::turned_away(const Candidate& candidate) const noexcept {
 // A slot for a bucket of the client that is in this state from now on, at the expense of another's. Null where that is
 // not to be; `candidate` tells of the other.
 Slot* TierLimiter::room_for(const Fingerprint& client, const Fingerprint& bucket, const Limit& limit,
-                            const BucketState& state, std::int64_t now, Candidate& candidate) noexcept {
+                            const BucketState& state, std::uint64_t longest, std::int64_t now,
+                            Candidate& candidate) noexcept {
   candidate = first_to_go(client, bucket, eviction_sample, now);
   if (turned_away(candidate)) return nullptr;
   const std::uint64_t wait = tierlimit::time_to_full(limit, state, now);
-  if (candidate.loss > (wait != never ? wait : loss_for_good(limit, state, now))) {
+  const std::uint64_t own =
+      wait != never ? weight_of(limit, state, now, wait, longest) : loss_for_good(limit, state, now);
+  if (candidate.loss > own) {
     candidate = first_to_go(client, bucket, wide_eviction_sample, now);
   }
   make_room(candidate, now);
@@ -229,6 +266,26 @@ void TierLimiter::make_room(const Candidate& candidate, std::int64_t now) noexce
   }
 }
 
+// How many entries a log has when it is made or enlarged.
+std::uint32_t TierLimiter::entries_of_larger(const WindowLog* log, const Limit& limit) noexcept {
+  const std::uint32_t present = log == nullptr ? 0 : log->capacity();
+  const auto most = static_cast<std::uint32_t>(limit.whole);
+  return std::max(present + 1, std::min(most, present == 0 ? first_entries : present * 2));
+}
+
+bool TierLimiter::fits(std::uint32_t entries) const noexcept {
+  return table_.bytes() + log_bytes_ + WindowLog::bytes(entries) <= options_.max_bytes;
+}
+
+// Whether a member's charge finds room in its log, or for a larger one.
+bool TierLimiter::has_room_in_log(const Member& member, std::int64_t now) const noexcept {
+  const Limit& limit = limit_of(member);
+  if (limit.algorithm != Algorithm::sliding_window) return true;
+  const WindowLog* const log = sliding_window::log_of(member.state);
+  if (log != nullptr && (!log->full(now) || sliding_window::live(limit, log, now).expired != 0)) return true;
+  return fits(entries_of_larger(log, limit));
+}
+
 // Room in a bucket's log for one more charge, at the expense of others' where there is no memory left.
 bool TierLimiter::room_in_log(const Fingerprint& bucket, const Limit& limit, const Fingerprint& client,
                               std::int64_t now, Candidate& candidate) noexcept {
@@ -237,17 +294,13 @@ bool TierLimiter::room_in_log(const Fingerprint& bucket, const Limit& limit, con
     WindowLog* const log = sliding_window::log_of(state);
     if (log != nullptr) log->drop(sliding_window::live(limit, log, now).expired);
     if (log != nullptr && !log->full(now)) return true;
-    const std::uint32_t present = log == nullptr ? 0 : log->capacity();
-    const auto most = static_cast<std::uint32_t>(limit.whole);
-    const std::uint32_t wanted = std::max(present + 1, std::min(most, present == 0 ? first_entries : present * 2));
-    if (table_.bytes() + log_bytes_ + WindowLog::bytes(wanted) <= options_.max_bytes) {
-      WindowLog* const larger = WindowLog::make(wanted);
-      if (larger != nullptr) {
-        count_log(log, larger);
-        if (log != nullptr) larger->take_over(log);
-        state.balance = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(larger));
-        return true;
-      }
+    const std::uint32_t wanted = entries_of_larger(log, limit);
+    WindowLog* const larger = fits(wanted) ? WindowLog::make(wanted) : nullptr;
+    if (larger != nullptr) {
+      count_log(log, larger);
+      if (log != nullptr) larger->take_over(log);
+      state.balance = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(larger));
+      return true;
     }
     candidate = first_to_go(client, bucket, wide_eviction_sample, now, true);
     if (attempts == 0 || turned_away(candidate)) return false;

@@ -38,6 +38,7 @@ Slot* TierLimiter::own(Slot* slot, std::uint32_t kind) noexcept {
 
 // The members that `judge` is made of; returns the earliest time at which all of them may be judged.
 std::int64_t TierLimiter::find_members(const Fingerprint& client, Judge judge) noexcept {
+  members_judge_ = judge;
   member_count_ = size_of(judge);
   std::int64_t latest = -max_micros;
   for (std::uint32_t i = 0; i < member_count_; ++i) {
@@ -139,10 +140,10 @@ bool TierLimiter::make_members(Judgement& judgement, const Fingerprint& client, 
 bool TierLimiter::make(Judgement& judgement, Member& member, const Fingerprint& client, std::uint64_t cost,
                        std::int64_t now) noexcept {
   const Limit& limit = limit_of(member);
-  Candidate candidate{nullptr, never};
+  Candidate candidate;
   if (table_.seek(member.bucket) == nullptr && !insert(member)) {
     const BucketState charged = step_by(limit, member.state, now, cost).state;
-    Slot* const slot = room_for(client, member.bucket, limit, charged, now, candidate);
+    Slot* const slot = room_for(client, member.bucket, limit, charged, longest_of(members_judge_), now, candidate);
     if (slot != nullptr) take_in(member, *slot);
   }
   const bool made =
@@ -156,23 +157,27 @@ bool TierLimiter::make(Judgement& judgement, Member& member, const Fingerprint& 
   return made;
 }
 
-void TierLimiter::turn_away(Judgement& judgement, const Member& member, const Candidate& candidate) const noexcept {
+void TierLimiter::turn_away(Judgement& judgement, const Member& member, const Candidate& candidate) noexcept {
+  if (candidate.slot != nullptr) counted_on_[counted_on_count_++] = candidate.slot->client;
   if (judgement.reason != Reason::table_full) judgement.binding = static_cast<std::uint32_t>(&member - members_.data());
   table_full(judgement, candidate);
 }
 
 // Whether `make_members` would find room, with nothing made. Where buckets may be evicted it does.
-bool TierLimiter::foresee_members(Judgement& judgement, const Fingerprint& client, std::int64_t now) const noexcept {
+bool TierLimiter::foresee_members(Judgement& judgement, const Fingerprint& client, std::int64_t now) noexcept {
   std::uint32_t more = 0;
   for (std::uint32_t i = 0; i < member_count_; ++i) {
     const Member& member = members_[i];
-    if (member.present) continue;
-    if (table_.has_room(member.bucket, more)) {
-      ++more;
-      continue;
+    const bool lacks_place = !member.present && !table_.has_room(member.bucket, more);
+    if (!member.present && !lacks_place) ++more;
+    const bool lacks_log = !lacks_place && !has_room_in_log(member, now);
+    if (!lacks_place && !lacks_log) continue;
+    const Candidate candidate = first_to_go(client, member.bucket, eviction_sample, now, lacks_log);
+    if (turned_away(candidate)) {
+      turn_away(judgement, member, candidate);
+    } else {
+      counted_on_[counted_on_count_++] = candidate.slot->client;
     }
-    const Candidate candidate = first_to_go(client, member.bucket, eviction_sample, now);
-    if (turned_away(candidate)) turn_away(judgement, member, candidate);
   }
   return judgement.reason != Reason::table_full;
 }
@@ -196,6 +201,7 @@ void TierLimiter::store_member(Member& member, std::uint64_t charge, std::int64_
 
 // What there is to tell of each limit, and which of them binds.
 void TierLimiter::measure(Judgement& judgement, std::uint64_t cost, std::int64_t now) noexcept {
+  counted_on_count_ = 0;
   const bool is_full = judgement.reason == Reason::table_full;
   const bool admitted = judgement.status == Judgement::Status::admitted;
   double least = 0;
@@ -253,15 +259,17 @@ TierLimiter::Adjusted TierLimiter::adjust(const Fingerprint& client, TierChoice 
     adjusted.status = Judgement::Status::clock;
     return adjusted;
   }
+  // What waits to be raised is raised now: after this its limit is the present one.
+  const OnRaise raise = raise_of(client, tier);
+  if (raise != OnRaise::keep) static_cast<void>(directory_.set_raise(client, OnRaise::keep));
   for (std::uint32_t i = 0; i < member_count_; ++i) {
     Member& member = members_[i];
     const Fingerprint key = kinds_[definitions_[member.definition].kind].key;
-    if (!all) {
-      const auto* const end = hold->limits.data() + hold->count;
-      if (std::find(hold->limits.data(), end, key) == end) continue;
-    }
-    bring_up(member, now, OnRaise::keep);
-    if (change < 0) {
+    bring_up(member, now, raise);
+    const Fingerprint* const end = all ? &key + 1 : hold->limits.data() + hold->count;
+    if (std::find(all ? &key : hold->limits.data(), end, key) == end) {
+      if (raise != OnRaise::keep && member.present) store_member(member, 0, now);
+    } else if (change < 0) {
       const std::int64_t charged = charge_more(member, client, -change, now);
       adjusted.debt = std::max(adjusted.debt, static_cast<std::uint64_t>(-change - charged));
     } else if (member.present) {
@@ -271,6 +279,7 @@ TierLimiter::Adjusted TierLimiter::adjust(const Fingerprint& client, TierChoice 
   if (shadow_ != nullptr && (hold == nullptr || hold->shadow == shadow_number_)) {
     static_cast<void>(shadow_->adjust(client, in_shadow(tier), change, now, hold, true));
   }
+  counted_on_count_ = 0;
   return adjusted;
 }
 

@@ -227,8 +227,7 @@ void TierLimiter::transfer_log(Archive& archive, Slot& slot, std::int64_t now) {
 
 // A log with room for so many entries.
 WindowLog* TierLimiter::make_log(std::uint32_t entries, Archive& archive) noexcept {
-  const bool fits = table_.bytes() + log_bytes_ + WindowLog::bytes(entries) <= options_.max_bytes;
-  WindowLog* const log = fits ? WindowLog::make(entries) : nullptr;
+  WindowLog* const log = fits(entries) ? WindowLog::make(entries) : nullptr;
   archive.expect(log != nullptr, Fault::does_not_fit);
   if (log != nullptr) count_log(nullptr, log);
   return log;

@@ -205,20 +205,30 @@ export class ModelLimiter {
     return this.#answer(() => {
       const now = this.#read(request);
       const { client, cost = 1, tier } = request;
-      this.#giveBack(client, this.lookUp(client, tier).limits, BigInt(cost), now, request.nowMs);
+      const { limits } = this.lookUp(client, tier);
+      const raise = this.#raiseOf(client, tier);
+      this.#giveBack({ client, present: limits, limits, raise }, BigInt(cost), now, request.nowMs);
       this.#shadow?.refund(request);
       return { kind: 'done' };
     });
   }
 
-  #giveBack(client, limits, amount, now, nowMs, from) {
-    const found = this.#existing(client, limits, now, nowMs);
+  #raiseOf(client, tier) {
+    return (tier ?? null) === null ? this.#raises.get(client) : undefined;
+  }
+
+  /** Into some of the limits that judge; what waits to be raised in any of them is raised before. */
+  #giveBack({ client, present, limits, raise }, amount, now, nowMs, from) {
+    const found = this.#existing(client, present, now, nowMs);
     for (const { limit, bucket } of found) {
       const { refunded } = COUNTING[limit.algorithm];
-      const brought = this.#brought(bucket, limit, now);
-      const state = refunded(brought, amount, { limit, now, from, observe: this.#observe });
+      let state = this.#brought(bucket, limit, now, raise);
+      if (limits.includes(limit)) {
+        state = refunded(state, amount, { limit, now, from, observe: this.#observe });
+      } else if (raise === undefined) continue;
       this.#table.put(client, bucketOf(limit, state, bucket));
     }
+    if (raise !== undefined) this.#raises.delete(client);
   }
 
   /** The buckets that there are for some limits, all of which may be judged now. */
@@ -304,21 +314,29 @@ export class ModelLimiter {
     );
     if (limits.length < estimated.length) this.#observe('settled: a limit is gone');
     if (actual === estimate) return {};
+    const raise = this.#raiseOf(client, tier);
     this.#existing(client, present, now, nowMs); // they may be judged, whether or not they were charged
     if (actual < estimate) {
-      this.#giveBack(client, limits, estimate - actual, now, nowMs, at);
+      this.#giveBack({ client, present, limits, raise }, estimate - actual, now, nowMs, at);
       return { returned: estimate - actual };
     }
     const extra = actual - estimate;
     let debt = 0n;
     let room = this.#table.room(client);
     const charged = [];
-    for (const limit of limits) {
+    for (const limit of present) {
       const { bucket } = this.#bucketFor(client, limit);
+      if (!limits.includes(limit)) {
+        if (bucket === undefined || raise === undefined) continue;
+        charged.push(bucketOf(limit, this.#brought(bucket, limit, now, raise), bucket));
+        continue;
+      }
       const counting = COUNTING[limit.algorithm];
       const hasRoom = bucket !== undefined || room > 0;
       if (bucket === undefined) room -= 1;
-      const brought = bucket ? this.#brought(bucket, limit, now) : counting.fresh(limit, now);
+      const brought = bucket
+        ? this.#brought(bucket, limit, now, raise)
+        : counting.fresh(limit, now);
       const held = hasRoom ? counting.held(brought, limit) : 0n;
       const taken = held < extra ? held : extra;
       if (extra - taken > debt) debt = extra - taken;
@@ -326,6 +344,7 @@ export class ModelLimiter {
       charged.push(bucketOf(limit, counting.charged(brought, taken, now), bucket));
     }
     this.#table.putAll(client, charged, { makesRoom: true, now });
+    if (raise !== undefined) this.#raises.delete(client);
     if (debt > 0n) this.#observe('debt');
     return { debt };
   }
@@ -623,7 +642,9 @@ export class ModelLimiter {
   #lossOf(client, bucket, now, limits = this.#mayJudge(client, bucket)) {
     const { limit: last, algorithm, state } = bucket;
     const { earliest, reset, missing, missingWhole } = COUNTING[algorithm];
+    const longest = longestOf(this.#limitsOf(last.tier).limits);
     const waits = [];
+    const weights = [];
     const given = [];
     const seenUnder = (limit) => {
       const first = earliest(state, limit, this.#history);
@@ -633,12 +654,15 @@ export class ModelLimiter {
     };
     for (const limit of limits) {
       const { brought, at } = seenUnder(limit);
-      waits.push(reset(brought, limit, at));
+      const wait = reset(brought, limit, at);
+      waits.push(wait);
+      weights.push(weightOf(limit, wait, missingWhole(brought), longest));
       given.push(missing(brought));
     }
     const isEarly = now < earliest(state, last, null);
     return {
       wait: isEarly || waits.includes(null) ? null : waits.reduce((a, b) => (a > b ? a : b)),
+      weight: weights.reduce((a, b) => (a > b ? a : b)),
       lacking: missingWhole(seenUnder(last).brought),
       given: Math.max(...given),
     };
@@ -655,6 +679,29 @@ export class ModelLimiter {
     const alike = (each) => each.name === name && each.algorithm === algorithm;
     return [limit, ...policies.flat().filter(alike)];
   }
+}
+
+/** Microseconds in which all of a limit comes back; null: it never does. */
+function fillOf({ algorithm, capacity, rate, windowMicros }) {
+  if (algorithm !== 'token-bucket') return windowMicros;
+  return rate.isZero() ? null : capacity.over(rate).ceil();
+}
+
+/** The longest of limits that judge together; null where a plain one judges alone. */
+function longestOf(limits) {
+  const [{ name, algorithm, accrual }] = limits;
+  const isPlain = name === 'main' && algorithm === 'token-bucket' && accrual !== 'prorated';
+  if (limits.length === 1 && isPlain) return null;
+  return limits.map(fillOf).reduce((longest, fill) => (fill > longest ? fill : longest), 0n);
+}
+
+/** What a wait weighs among those of others: the part that is missing, as if all took as long as the longest. */
+function weightOf(limit, wait, missing, longest) {
+  if (longest === null || longest === 0n || wait === null || wait === 0n) return wait ?? 0n;
+  const isBucket = limit.algorithm === 'token-bucket';
+  const weight = isBucket ? (wait * longest) / fillOf(limit) : (missing * longest) / limit.limit;
+  if (weight === 0n) return 1n;
+  return weight < 2n ** 63n ? weight : 2n ** 63n - 1n;
 }
 
 /** What is remembered of a client for a limit that has judged it, `before` that for another one maybe. */

@@ -33,7 +33,7 @@ const NEVER_FULL = 2n ** 63n;
  * @param {Bucket} bucket
  * @param {bigint} now
  * @param {import('./policy.js').NamedLimit[]} [limits]
- * @returns {{ wait: bigint | null, lacking: bigint, given: number }}
+ * @returns {{ wait: bigint | null, weight: bigint, lacking: bigint, given: number }}
  */
 
 export class Table {
@@ -126,8 +126,8 @@ export class Table {
     for (const [client, buckets] of this.#buckets) {
       if (client === newClient) continue;
       for (const bucket of buckets.values()) {
-        const { wait, lacking, given } = this.#loss(client, bucket, now);
-        const loss = wait === null || wait >= NEVER_FULL ? NEVER_FULL + lacking : wait;
+        const { wait, weight, lacking, given } = this.#loss(client, bucket, now);
+        const loss = wait === null || wait >= NEVER_FULL ? NEVER_FULL + lacking : weight;
         const touched = bucket.state.touched ?? bucket.state.start;
         all.push({ client, bucket, loss, given, touched });
       }
@@ -135,7 +135,7 @@ export class Table {
     const isBefore = (a, b) => a.loss < b.loss || (a.loss === b.loss && a.touched < b.touched);
     const first = all.reduce((best, each) => (isBefore(each, best) ? each : best));
     const own = this.#loss(newClient, newcomer, now, [newcomer.limit]);
-    const ownLoss = own.wait === null ? NEVER_FULL + own.lacking : own.wait;
+    const ownLoss = own.wait === null ? NEVER_FULL + own.lacking : own.weight;
     const entryOf = (key) =>
       all.find(
         ({ client, bucket: { name, algorithm } }) =>

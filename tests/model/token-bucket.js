@@ -39,6 +39,11 @@ export function broughtTo(bucket, limit, now, { history, raise, observe }) {
   // As if it had been looked at whenever policies changed: each stretch of time by what was in force then.
   const { revisions } = history;
   let at = revisions.findLastIndex(({ since }) => since === null || since <= bucket.touched);
+  // Of changes at the very time of the touch, the limit that judged last tells which it has met.
+  const own = (revision) => history.limitIn(revisions[revision], limit);
+  let met = at;
+  while (met > 0 && revisions[met].since === bucket.touched && own(met) !== bucket.limit) met -= 1;
+  if (met >= 0 && own(met) === bucket.limit) at = met;
   if (at === -1) {
     observe('prorated: older than the history');
     at = 0;

@@ -358,9 +358,9 @@ class TierLimiter {
   // A document that is, or was, in force.
   struct Revision {
     std::int64_t began = since_ever;
-    std::vector<TierId> tiers;  // Those whose policy is valid, and no_tier for the default, which comes first.
-    std::vector<Judge> judges;  // Of each.
-    bool prorated = false;      // Whether any of them accrues so.
+    // The default's, and then by the numbers of tiers, 0 for those without a valid policy.
+    std::vector<Judge> judges;
+    bool prorated = false;  // Whether any of them accrues so.
   };
   static constexpr std::int64_t since_ever = std::numeric_limits<std::int64_t>::min();
   static constexpr std::size_t most_revisions = 64;
@@ -386,12 +386,13 @@ class TierLimiter {
 
   // A bucket that may have to go, and what forgetting it comes to.
   struct Loss {
-    std::uint64_t wait = 0;  // Microseconds until nobody can tell the client from one never seen, or `never`.
-    double tokens = 0;       // The most that the client gets back.
+    std::uint64_t wait = 0;    // Microseconds until nobody can tell the client from one never seen, or `never`.
+    std::uint64_t weight = 0;  // The same, for comparing with others.
+    double tokens = 0;         // The most that the client gets back.
   };
   struct Candidate {
-    Slot* slot;
-    std::uint64_t loss;
+    Slot* slot = nullptr;
+    std::uint64_t loss = never;
   };
 
   // A client without a bucket may be one that was forgotten: full at a time that this clock had not come to yet.
@@ -453,8 +454,8 @@ class TierLimiter {
                                   std::int64_t now) noexcept;
   [[nodiscard]] bool make(Judgement& judgement, Member& member, const Fingerprint& client, std::uint64_t cost,
                           std::int64_t now) noexcept;
-  void turn_away(Judgement& judgement, const Member& member, const Candidate& candidate) const noexcept;
-  [[nodiscard]] bool foresee_members(Judgement& judgement, const Fingerprint& client, std::int64_t now) const noexcept;
+  void turn_away(Judgement& judgement, const Member& member, const Candidate& candidate) noexcept;
+  [[nodiscard]] bool foresee_members(Judgement& judgement, const Fingerprint& client, std::int64_t now) noexcept;
   void store_member(Member& member, std::uint64_t charge, std::int64_t now) noexcept;
   void measure(Judgement& judgement, std::uint64_t cost, std::int64_t now) noexcept;
   [[nodiscard]] Adjusted adjust(const Fingerprint& client, TierChoice tier, std::int64_t change, std::int64_t now,
@@ -462,6 +463,9 @@ class TierLimiter {
   [[nodiscard]] std::int64_t charge_more(Member& member, const Fingerprint& client, std::int64_t tokens,
                                          std::int64_t now) noexcept;
   void put_back_into(Member& member, std::int64_t tokens, std::int64_t now, const Hold* hold) noexcept;
+  [[nodiscard]] static std::uint32_t entries_of_larger(const WindowLog* log, const Limit& limit) noexcept;
+  [[nodiscard]] bool fits(std::uint32_t entries) const noexcept;
+  [[nodiscard]] bool has_room_in_log(const Member& member, std::int64_t now) const noexcept;
   [[nodiscard]] bool room_in_log(const Fingerprint& bucket, const Limit& limit, const Fingerprint& client,
                                  std::int64_t now, Candidate& candidate) noexcept;
   void shade(const Judgement& judgement, const Fingerprint& client, TierChoice asked, std::uint64_t cost,
@@ -484,12 +488,14 @@ class TierLimiter {
   void decided(bool admitted, std::int64_t now) noexcept;
   [[nodiscard]] Slot* room_for_new(Judgement& judgement, const Fingerprint& client, std::int64_t now) noexcept;
   [[nodiscard]] Slot* room_for(const Fingerprint& client, const Fingerprint& bucket, const Limit& limit,
-                               const BucketState& state, std::int64_t now, Candidate& candidate) noexcept;
+                               const BucketState& state, std::uint64_t longest, std::int64_t now,
+                               Candidate& candidate) noexcept;
   void make_room(const Candidate& candidate, std::int64_t now) noexcept;
   void forget_log(const Slot& slot) noexcept;
   void forget(Slot& slot) noexcept;
   void forget_full(Slot& slot, std::int64_t now) noexcept;
   void use(Slot& slot, std::uint32_t definition) noexcept;
+  [[nodiscard]] std::uint64_t longest_of(Judge judge) const noexcept;
   [[nodiscard]] Loss loss_of(const Slot& slot, std::int64_t now) const noexcept;
   [[nodiscard]] std::uint64_t time_to_full(const Slot& slot, std::int64_t now) const noexcept;
   void sweep(std::int64_t now) noexcept;
@@ -545,13 +551,18 @@ class TierLimiter {
   TierDirectory directory_;
   BucketTable table_;
   std::uint64_t log_bytes_ = 0;
+  bool keeps_logs_ = false;  // Whether the document in force has a sliding window.
   BucketTable::Hand sweep_at_;
   std::uint32_t sweep_due_ = 0;                      // Work for the sweep, done when there is enough.
   std::int64_t round_began_ = 0;                     // When the sweep last came by the first slot,
   std::int64_t last_round_began_ = 0;                // and when the time before.
   std::int64_t swept_at_ = -max_micros;              // The latest time at which a bucket was forgotten as full.
   std::array<Member, Policy::most_limits> members_;  // Of the last judgement by several limits:
-  std::uint32_t member_count_ = 0;                   // so many.
+  // Buckets that members count on to go, which cannot go for others too.
+  std::array<Fingerprint, Policy::most_limits> counted_on_;
+  std::uint32_t counted_on_count_ = 0;
+  Judge members_judge_ = 0;
+  std::uint32_t member_count_ = 0;  // so many.
   LimiterStats stats_;
 
   // Whether a client may have a tier of its own or wait for a raise, or there is a candidate: what a plain decision
