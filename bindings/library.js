@@ -110,7 +110,8 @@ mergeInto(LibraryManager.library, {
       var more = point < 0xc0 ? 0 : point < 0xe0 ? 1 : point < 0xf0 ? 2 : 3;
       if (more) point &= 0x3f >> more;
       while (more--) point = (point << 6) | (HEAPU8[at++] & 0x3f);
-      text += String.fromCodePoint(point);
+      // No name is like that but one out of a snapshot that somebody made.
+      text += String.fromCodePoint(point > 0x10ffff ? 0xfffd : point);
     }
     write(name, text);
   },

@@ -14,6 +14,8 @@ namespace {
 constexpr std::uint32_t wide_eviction_sample = 64;
 // Among more limits than this a bucket that several tiers have judged is not compared with each: it is kept.
 constexpr std::size_t most_limits_compared = 64;
+// The same of those of all documents that time has to be looked for in.
+constexpr std::size_t most_limits_replayed = 512;
 // Of a new log.
 constexpr std::uint32_t first_entries = 4;
 
@@ -132,7 +134,8 @@ TierLimiter::Loss TierLimiter::loss_of(const Slot& slot, std::int64_t now) const
   }
   const std::vector<Judge>& judges = revisions_.back().judges;
   const std::uint64_t longest = longest_of(judge_of(last.tier));
-  const bool too_many = slot.several_tiers != 0 && judges.size() > most_limits_compared;
+  const bool too_many = slot.several_tiers != 0 && (judges.size() > most_limits_compared ||
+                                                    judges.size() * revisions_.size() > most_limits_replayed);
   const Judge own[] = {
       judge_of(last.tier),
       judge_of(directory_.own(client_of(slot)).value_or(no_tier)),
@@ -304,6 +307,11 @@ bool TierLimiter::room_in_log(const Fingerprint& bucket, const Limit& limit, con
     }
     candidate = first_to_go(client, bucket, wide_eviction_sample, now, true);
     if (attempts == 0 || turned_away(candidate)) return false;
+    // Whoever has a log and needs a larger one gets it from those who have spent less, or not at all.
+    if (log != nullptr) {
+      const std::uint64_t wait = tierlimit::time_to_full(limit, state, now);
+      if (candidate.loss > weight_of(limit, state, now, wait, longest_of(members_judge_))) return false;
+    }
     make_room(candidate, now);
   }
 }

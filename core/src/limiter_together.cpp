@@ -192,7 +192,7 @@ void TierLimiter::store_member(Member& member, std::uint64_t charge, std::int64_
     WindowLog* const log = sliding_window::log_of(slot.state);
     member.state.balance = slot.state.balance;
     if (log != nullptr) log->drop(sliding_window::live(limit, log, now).expired);
-    if (charge != 0) log->add(now, static_cast<std::int64_t>(charge));
+    if (charge != 0 && log != nullptr) log->add(now, static_cast<std::int64_t>(charge));
   } else if (charge != 0) {
     member.state = step_by(limit, member.state, now, charge).state;
   }

@@ -27,10 +27,13 @@ Outcome step(const Limit& limit, const BucketState& state, std::int64_t now, std
 }
 
 std::uint64_t time_until(const Limit& limit, const WindowLog* log, std::int64_t now, std::int64_t most) noexcept {
-  if (log == nullptr) return 0;
+  if (log == nullptr || log->size() == 0) return 0;
   std::int64_t tokens = log->total();
   std::uint64_t wait = 0;
-  for (std::uint32_t i = 0; tokens > most; ++i) {
+  // Of all there is only the newest counts.
+  const std::uint32_t first = most == 0 ? log->size() - 1 : 0;
+  if (most == 0) tokens = log->tokens(first);
+  for (std::uint32_t i = first; tokens > most; ++i) {
     tokens -= log->tokens(i);
     const std::uint64_t age = static_cast<std::uint64_t>(now) - static_cast<std::uint64_t>(log->time(i));
     wait = age < limit.fill ? limit.fill - age : 0;

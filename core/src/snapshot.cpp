@@ -211,7 +211,7 @@ void TierLimiter::transfer_log(Archive& archive, Slot& slot, std::int64_t now) {
   archive.value(entries);
   archive.expect(entries >= 0 && entries <= Limit::most_logged);
   if (archive.reads() && archive.ok() && entries != 0) log = make_log(static_cast<std::uint32_t>(entries), archive);
-  for (std::uint32_t i = 0; i < entries && archive.ok(); ++i) {
+  for (std::uint32_t i = 0; i < entries && log != nullptr && archive.ok(); ++i) {
     std::int64_t time = archive.reads() ? 0 : log->time(i);
     std::int64_t tokens = archive.reads() ? 0 : log->tokens(i);
     transfer_time(archive, time, now, since_ever);
@@ -219,7 +219,7 @@ void TierLimiter::transfer_log(Archive& archive, Slot& slot, std::int64_t now) {
     if (!archive.reads()) continue;
     const auto span = static_cast<std::uint64_t>(time) - static_cast<std::uint64_t>(i == 0 ? time : log->time(0));
     archive.expect((i == 0 || time >= log->time(log->size() - 1)) && span >> 49 == 0 && time <= slot.state.touched &&
-                   tokens >= 0 && tokens <= Limit::most_logged - log->total());
+                   tokens >= 1 && tokens <= Limit::most_logged - log->total());
     if (archive.ok()) log->add(time, tokens);
   }
   slot.state.balance = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(log));

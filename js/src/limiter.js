@@ -279,6 +279,7 @@ export class TierLimiter {
    * @returns {PolicyReport} on the candidate; `revision` is that of the document in force. Of null: on that one.
    * @throws {PolicyError} when the document is refused; a candidate that was there before stays
    * @throws {TypeError} when it is no JSON text, and no object that can be written as such
+   * @throws {Error} when random bytes are needed, as for the first decision, and refused
    * @example
    * limiter.setShadowPolicies({ default: { capacity: 3, refillPerSecond: 1 } });
    */
@@ -333,7 +334,7 @@ export class TierLimiter {
   /**
    * Puts a client into a tier, before whatever the document says of it, until it is set anew. The tier need not be in
    * the document: the default judges until it is. Balances stay, but for `onRaise`. The clock is read only where a limit
-   * of the new tier is prorated.
+   * of the new tier is prorated, or there is a candidate.
    *
    * @param {string} client any string
    * @param {string | null} tier null takes the assignment back

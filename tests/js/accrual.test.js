@@ -271,3 +271,17 @@ test('embind: a change without its time is refused, and with it accepted', () =>
   assert.equal(raw.peek('k', 1, 11_000).tier, null);
   raw.delete();
 });
+
+test('a document that comes at the very time of a decision counts, and counts once', () => {
+  const prorated = (capacity, onRaise = 'keep') => ({
+    default: { capacity, refillPerSecond: 0, accrual: 'prorated', onRaise },
+  });
+  const { limiter } = clocked(prorated(38));
+  limiter.allow('acme', 5);
+  limiter.setPolicies(prorated(1));
+  limiter.setPolicies(prorated(38));
+  assert.equal(limiter.peek('acme').remaining, 1);
+  limiter.setPolicies(prorated(40, 'fill'));
+  assert.equal(limiter.check('acme', { cost: 30 }).remaining, 10);
+  assert.equal(limiter.peek('acme').remaining, 10);
+});

@@ -292,3 +292,21 @@ test('setTier refuses other options, and changes nothing then', () => {
   }
   assert.equal(limiter.peek('k').tier, null);
 });
+
+test('onRaise of setTier is not lost to what is settled or refunded before the next decision', () => {
+  for (const between of [
+    (limiter, reservation) => reservation.settle(4),
+    (limiter, reservation) => reservation.cancel(),
+    (limiter) => limiter.refund('acme'),
+  ]) {
+    const { limiter } = clocked({
+      default: { capacity: 5, refillPerSecond: 0 },
+      tiers: { pro: { capacity: 100, refillPerSecond: 0 } },
+    });
+    const reservation = limiter.reserve('acme', { cost: 5 });
+    limiter.setTier('acme', 'pro', { onRaise: 'fill' });
+    between(limiter, reservation);
+    assert.equal(limiter.allow('acme', 100), true);
+    assert.equal(limiter.allow('acme'), false);
+  }
+});

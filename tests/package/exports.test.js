@@ -110,7 +110,7 @@ const methods = [
   'Symbol(core)',
   ...['[Symbol.dispose]', 'allow', 'allowMany', 'check', 'client', 'constructor', 'dispose'],
   ...['peek', 'promoteShadow', 'refund', 'rejected', 'reserve', 'revision', 'setPolicies'],
-  ...['setShadowPolicies', 'setTier', 'shadowStats', 'stats', 'warnings'],
+  ...['setShadowPolicies', 'setTier', 'shadowStats', 'snapshot', 'stats', 'warnings'],
 ];
 
 test('a limiter has these members, and its class these', async () => {
@@ -144,7 +144,7 @@ test('a limiter has these members, and its class these', async () => {
       clockError: names(new ClockError(1, 2)),
       classes: [ClockError.name, PolicyError.name, TierLimiter.name, Slim.name],
     })`);
-  const statics = ['forIsolate', 'length', 'name', 'prototype'];
+  const statics = ['forIsolate', 'length', 'name', 'prototype', 'restore'];
   const decision = [
     ...['allowed', 'fallback', 'limit', 'limitName', 'limits', 'reason', 'remaining', 'resetMs'],
     ...['retryAfterMs', 'tier'],
@@ -197,7 +197,7 @@ test('an instance of the module has these members, and its limiters these', asyn
   );
   assert.deepEqual(found.limiter, [
     ...['[Symbol.dispose]', 'allow', 'check', 'clearShadow', 'clearTier', 'constructor', 'delete'],
-    ...['handle', 'isDeleted', 'peek', 'report', 'seed', 'setPolicies', 'setShadowPolicies'],
-    ...['setTier', 'shadowStats', 'stats', 'tier', 'tierName'],
+    ...['handle', 'isDeleted', 'peek', 'report', 'restore', 'seed', 'setPolicies'],
+    ...['setShadowPolicies', 'setTier', 'shadowStats', 'snapshot', 'stats', 'tier', 'tierName'],
   ]);
 });

@@ -114,7 +114,7 @@ for (const [what, { file, options, text, names }] of Object.entries(commonJs)) {
 const problem = 'code column line message path';
 const limiterMembers =
   'allow allowMany check client dispose peek promoteShadow refund rejected reserve revision setPolicies ' +
-  'setShadowPolicies setTier shadowStats stats warnings [Symbol.dispose]';
+  'setShadowPolicies setTier shadowStats snapshot stats warnings [Symbol.dispose]';
 
 /** What of each entry is there to be used, and its members. @type {Record<string, Record<string, string>>} */
 const surface = {
@@ -139,11 +139,12 @@ const surface = {
     Refill: 'seconds tokens',
     Reservation: 'allowed cancel decision expiresAtMs settle',
     ReserveOptions: 'cost tier ttlMs',
+    RestoreOptions: 'maxBytes maxClients now onClockBackward onFull strict sweep',
     SetTierOptions: 'onRaise',
     Settlement: 'debt outcome returned',
     SeveralLimits: 'accrual algorithm limits onRaise',
     ShadowCount: 'bothAllow bothDeny clientClass onlyLiveAllows onlyShadowAllows tier',
-    TierLimiter: `${limiterMembers} static forIsolate`,
+    TierLimiter: `${limiterMembers} static forIsolate static restore`,
     TierLimiterOptions: 'maxBytes maxClients now onClockBackward onFull policies seed strict sweep',
     TierLimiterStats:
       'allowed assignments buckets bytes clockRegressions denied evictedTokens evictions maxClients revision swept ' +
@@ -159,15 +160,15 @@ const surface = {
       'allowed error fallback limit limitName limits reason remaining resetMs retryAfterMs tier',
     CoreDecisionProblem: `${problem} value`,
     CoreLimiter:
-      'allow check clearShadow clearTier delete handle isDeleted peek report seed setPolicies setShadowPolicies ' +
-      'setTier shadowStats stats tier tierName',
+      'allow check clearShadow clearTier delete handle isDeleted peek report restore seed setPolicies ' +
+      'setShadowPolicies setTier shadowStats snapshot stats tier tierName',
     CoreLimiterClass: '',
     CoreLimitDecision: 'limit name remaining resetMs retryAfterMs',
     CoreModule:
       'HEAPU8 TierLimiter _tierlimit_allow _tierlimit_allow_known _tierlimit_allow_many _tierlimit_answer ' +
       '_tierlimit_batch _tierlimit_batch_end _tierlimit_begin _tierlimit_buffer _tierlimit_check ' +
       '_tierlimit_fingerprint _tierlimit_memory _tierlimit_peek _tierlimit_refund _tierlimit_reserve ' +
-      '_tierlimit_settle _tierlimit_text broken',
+      '_tierlimit_settle _tierlimit_text broken snapshot',
     CoreProblem: problem,
     CoreReport: 'changedMs errors rejected revision warnings',
     CoreSetTier: '',
@@ -178,7 +179,7 @@ const surface = {
 // Not what the class is over, but what it does is the same, and so are the types that it deals in.
 surface['tierlimit/slim'] = {
   ...surface.tierlimit,
-  LimiterClass: `${limiterMembers} static forIsolate`,
+  LimiterClass: `${limiterMembers} static forIsolate static restore`,
   withModule: '',
 };
 delete surface['tierlimit/slim'].TierLimiter;

@@ -534,45 +534,46 @@ class TierLimiter {
 
   LimiterOptions options_;
   std::optional<Secret> secret_;
-  std::uint32_t revision_ = 0;
   std::string document_;  // The text of what is in force.
   std::vector<Error> rejected_;
   std::vector<Error> warnings_;
 
   std::vector<Kind> kinds_;
   std::vector<Definition> definitions_;  // [0] is nobody's: slots use 0 for empty
-  std::uint32_t unused_definition_ = 0;  // the first one; 0: all are used
   std::vector<Rule> rules_;              // [0] is none
-  std::uint32_t unused_rule_ = 0;        // the first one, whose size is the next; 0: all are used
   std::vector<TierId> document_tiers_;
   std::vector<Revision> revisions_;  // The last is in force; others only while their times may count.
-  Judge default_judge_ = 0;
 
   TierDirectory directory_;
   BucketTable table_;
   std::uint64_t log_bytes_ = 0;
-  bool keeps_logs_ = false;  // Whether the document in force has a sliding window.
   BucketTable::Hand sweep_at_;
-  std::uint32_t sweep_due_ = 0;                      // Work for the sweep, done when there is enough.
   std::int64_t round_began_ = 0;                     // When the sweep last came by the first slot,
   std::int64_t last_round_began_ = 0;                // and when the time before.
   std::int64_t swept_at_ = -max_micros;              // The latest time at which a bucket was forgotten as full.
-  std::array<Member, Policy::most_limits> members_;  // Of the last judgement by several limits:
+  std::array<Member, Policy::most_limits> members_;  // Of the last judgement by several limits.
   // Buckets that members count on to go, which cannot go for others too.
   std::array<Fingerprint, Policy::most_limits> counted_on_;
-  std::uint32_t counted_on_count_ = 0;
-  Judge members_judge_ = 0;
-  std::uint32_t member_count_ = 0;  // so many.
   LimiterStats stats_;
 
-  // Whether a client may have a tier of its own or wait for a raise, or there is a candidate: what a plain decision
-  // need not look at.
-  bool is_special_ = false;
   std::unique_ptr<TierLimiter> shadow_;
   std::vector<TierId> shadow_tiers_;  // The names that the candidate has, kept for as long as it is there.
   std::vector<ShadowCount> shadow_counts_;
-  bool is_shadow_ = false;  // This is another's candidate.
+
+  std::uint32_t revision_ = 0;
+  std::uint32_t unused_definition_ = 0;  // The first one; 0: all are used.
+  std::uint32_t unused_rule_ = 0;        // The first one, whose size is the next; 0: all are used.
+  Judge default_judge_ = 0;
+  Judge members_judge_ = 0;         // What the members are of,
+  std::uint32_t member_count_ = 0;  // and how many there are.
+  std::uint32_t counted_on_count_ = 0;
+  std::uint32_t sweep_due_ = 0;  // Work for the sweep, done when there is enough.
   std::uint32_t shadow_number_ = 0;
+  // Whether a client may have a tier of its own or wait for a raise, or there is a candidate: what a plain decision
+  // need not look at.
+  bool is_special_ = false;
+  bool keeps_logs_ = false;     // Whether the document in force has a sliding window.
+  bool is_shadow_ = false;      // This is another's candidate.
   bool shadow_allows_ = false;  // What the last request was judged by it.
 };
 

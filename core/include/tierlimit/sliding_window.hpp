@@ -12,7 +12,8 @@ namespace tierlimit::sliding_window {
 
 /// The log that a state stands for; null: nothing was charged yet.
 [[nodiscard]] inline WindowLog* log_of(const BucketState& state) noexcept {
-  return reinterpret_cast<WindowLog*>(static_cast<std::uintptr_t>(state.balance));
+  // A state is two numbers, of whatever algorithm.
+  return reinterpret_cast<WindowLog*>(static_cast<std::uintptr_t>(state.balance));  // NOLINT(performance-no-int-to-ptr)
 }
 
 /// What of a log counts at one time: a charge at t is in the windows [t, t + W) and no other.
