@@ -463,12 +463,14 @@ void TierLimiter::install(PolicySet&& policies, std::int64_t began) {
   std::vector<TierId> tiers;
 
   revision.judges.push_back(judge(no_tier, default_judge_, policies.default_policy));
+  revision.count = 1;
   for (const Tier& tier : policies.tiers) {
     const TierId id = directory_.acquire(tier.name);
     tiers.push_back(id);
     if (!tier.policy) continue;
     if (revision.judges.size() < id + 2) revision.judges.resize(id + 2);
     revision.judges[id + 1] = judge(id, directory_[id].judge, *tier.policy);
+    ++revision.count;
   }
   tiers.swap(document_tiers_);
   revisions_.push_back(std::move(revision));
@@ -539,11 +541,12 @@ const TierLimiter::Definition* TierLimiter::replay(BucketState& state, const Def
   const std::size_t newest = revisions_.size() - 1;
   std::size_t at = 0;
   while (at < newest && revisions_[at + 1].began <= state.touched) ++at;
-  // Of documents that came at the very time of the touch, the bucket's own limit tells which it has met.
+  // Of documents that came at the very time of the touch, the bucket's own limit tells which it has met; if it is of
+  // the same tier, for the default stands in for many.
   std::size_t met = at;
   const auto own = [&](std::size_t revision) { return in_revision(revisions_[revision], present.tier, present.kind); };
   while (met > 0 && revisions_[met].began == state.touched && own(met) != last) --met;
-  if (own(met) == last) at = met;
+  if (own(met) == last && last->tier == present.tier) at = met;
   // Before the oldest document whose time is known the lower of two rates counts.
   if (state.touched < revisions_[0].began) {
     const Definition* const oldest = in_revision(revisions_[0], present.tier, present.kind);

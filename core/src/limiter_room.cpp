@@ -134,8 +134,9 @@ TierLimiter::Loss TierLimiter::loss_of(const Slot& slot, std::int64_t now) const
   }
   const std::vector<Judge>& judges = revisions_.back().judges;
   const std::uint64_t longest = longest_of(judge_of(last.tier));
-  const bool too_many = slot.several_tiers != 0 && (judges.size() > most_limits_compared ||
-                                                    judges.size() * revisions_.size() > most_limits_replayed);
+  const std::size_t tiers = revisions_.back().count;
+  const bool too_many =
+      slot.several_tiers != 0 && (tiers > most_limits_compared || tiers * revisions_.size() > most_limits_replayed);
   const Judge own[] = {
       judge_of(last.tier),
       judge_of(directory_.own(client_of(slot)).value_or(no_tier)),

@@ -639,7 +639,13 @@ export class ModelLimiter {
    * What forgetting a bucket costs: how long until nobody can tell, by all limits that may judge it next (null where
    * that never is), and the tokens that its client gets back by it at the most.
    */
-  #lossOf(client, bucket, now, limits = this.#mayJudge(client, bucket)) {
+  #lossOf(client, bucket, now, known) {
+    // Among too many tiers and documents a bucket that several tiers have judged is kept as if it never filled.
+    const tiers = 1 + [...this.#policies.tiers.values()].filter((each) => each !== null).length;
+    const documents = this.#history?.revisions.length ?? 1;
+    const isKept = bucket.several && (tiers > 64 || tiers * documents > 512);
+    const limits =
+      known ?? this.#mayJudge(client, { ...bucket, several: bucket.several && !isKept });
     const { limit: last, algorithm, state } = bucket;
     const { earliest, reset, missing, missingWhole } = COUNTING[algorithm];
     const longest = longestOf(this.#limitsOf(last.tier).limits);
@@ -659,7 +665,7 @@ export class ModelLimiter {
       weights.push(weightOf(limit, wait, missingWhole(brought), longest));
       given.push(missing(brought));
     }
-    const isEarly = now < earliest(state, last, null);
+    const isEarly = isKept || now < earliest(state, last, null);
     return {
       wait: isEarly || waits.includes(null) ? null : waits.reduce((a, b) => (a > b ? a : b)),
       weight: weights.reduce((a, b) => (a > b ? a : b)),

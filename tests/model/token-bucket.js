@@ -43,7 +43,8 @@ export function broughtTo(bucket, limit, now, { history, raise, observe }) {
   const own = (revision) => history.limitIn(revisions[revision], limit);
   let met = at;
   while (met > 0 && revisions[met].since === bucket.touched && own(met) !== bucket.limit) met -= 1;
-  if (met >= 0 && own(met) === bucket.limit) at = met;
+  const isOwn = bucket.limit.tier === limit.tier; // the default stands in for many
+  if (met >= 0 && own(met) === bucket.limit && isOwn) at = met;
   if (at === -1) {
     observe('prorated: older than the history');
     at = 0;

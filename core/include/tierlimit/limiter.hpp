@@ -360,7 +360,8 @@ class TierLimiter {
     std::int64_t began = since_ever;
     // The default's, and then by the numbers of tiers, 0 for those without a valid policy.
     std::vector<Judge> judges;
-    bool prorated = false;  // Whether any of them accrues so.
+    std::uint32_t count = 0;  // Of those that are not 0.
+    bool prorated = false;    // Whether any of them accrues so.
   };
   static constexpr std::int64_t since_ever = std::numeric_limits<std::int64_t>::min();
   static constexpr std::size_t most_revisions = 64;
