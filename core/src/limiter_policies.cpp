@@ -533,10 +533,10 @@ const TierLimiter::Definition* TierLimiter::in_revision(const Revision& revision
 // whenever one came into force, by the tier that judges now. Returns what judged it last in that.
 const TierLimiter::Definition* TierLimiter::replay(BucketState& state, const Definition* last,
                                                    const Definition& present, OnRaise& raise) const noexcept {
-  const auto meet = [&](const Definition* next) {
-    state.balance = moved(state.balance, *last, *next, raise);
-    if (next != last) raise = OnRaise::keep;
-    last = next;
+  const auto meet = [&](const Definition& next) {
+    state.balance = moved(state.balance, *last, next, raise);
+    if (&next != last) raise = OnRaise::keep;
+    last = &next;
   };
   const std::size_t newest = revisions_.size() - 1;
   std::size_t at = 0;
@@ -544,9 +544,12 @@ const TierLimiter::Definition* TierLimiter::replay(BucketState& state, const Def
   // Of documents that came at the very time of the touch, the bucket's own limit tells which it has met; if it is of
   // the same tier, for the default stands in for many.
   std::size_t met = at;
-  const auto own = [&](std::size_t revision) { return in_revision(revisions_[revision], present.tier, present.kind); };
-  while (met > 0 && revisions_[met].began == state.touched && own(met) != last) --met;
-  if (own(met) == last && last->tier == present.tier) at = met;
+  const auto is_last = [&](std::size_t revision) {
+    const Definition* const own = in_revision(revisions_[revision], present.tier, present.kind);
+    return own != nullptr && own == last;
+  };
+  while (met > 0 && revisions_[met].began == state.touched && !is_last(met)) --met;
+  if (last->tier == present.tier && is_last(met)) at = met;
   // Before the oldest document whose time is known the lower of two rates counts.
   if (state.touched < revisions_[0].began) {
     const Definition* const oldest = in_revision(revisions_[0], present.tier, present.kind);
@@ -555,9 +558,9 @@ const TierLimiter::Definition* TierLimiter::replay(BucketState& state, const Def
       const Limit& b = oldest->limit;
       const bool falls = Wide{static_cast<std::uint64_t>(a.gain)} * static_cast<std::uint64_t>(b.unit) >
                          Wide{static_cast<std::uint64_t>(b.gain)} * static_cast<std::uint64_t>(a.unit);
-      if (falls) meet(oldest);
+      if (falls) meet(*oldest);
       state.balance = accrued(last->limit, state, revisions_[0].began);
-      meet(oldest);
+      meet(*oldest);
     }
     state.touched = revisions_[0].began;
   }
@@ -565,7 +568,7 @@ const TierLimiter::Definition* TierLimiter::replay(BucketState& state, const Def
     const Definition* const meanwhile = in_revision(revisions_[at], present.tier, present.kind);
     const std::int64_t until = revisions_[at + 1].began;
     if (meanwhile != nullptr) {
-      meet(meanwhile);
+      meet(*meanwhile);
       state.balance = accrued(last->limit, state, until);
     }
     state.touched = until;
