@@ -96,7 +96,7 @@ class Limiter {
                               std::int64_t now, bool store) {
     const std::vector<Limit> limits = limits_of(client, tier);
     if (too_early(client, limits, now)) return std::nullopt;
-    const OnRaise raise = !tier && raises_.count(client) != 0 ? raises_[client] : OnRaise::keep;
+    const OnRaise raise = raise_of(client, tier);
     Answer answer;
     answer.tier = tier ? tier : own(client);
     answer.fallback = fallback_of(answer.tier);
@@ -123,9 +123,15 @@ class Limiter {
               const Hold* hold) {
     const std::vector<Limit> limits = limits_of(client, tier);
     if (too_early(client, limits, now)) return false;
+    const OnRaise raise = raise_of(client, tier);
+    if (raise != OnRaise::keep) raises_.erase(client);
     for (const Limit& limit : limits) {
-      if (!held(hold, client, limit) || buckets_.count(key(client, limit)) == 0) continue;
-      Bucket bucket = at(client, limit, now, OnRaise::keep);
+      if (buckets_.count(key(client, limit)) == 0) continue;
+      Bucket bucket = at(client, limit, now, raise);
+      if (!held(hold, client, limit) || has_left(hold, limit, bucket, now)) {
+        if (raise != OnRaise::keep || held(hold, client, limit)) buckets_[key(client, limit)] = bucket;
+        continue;
+      }
       bucket.balance = std::min(limit.full, bucket.balance + tokens * limit.unit);
       bucket.count = std::max(std::int64_t{0}, bucket.count - tokens);
       if (limit.text.algorithm == Algorithm::fixed_window && bucket.count == 0) bucket.touched = now;
@@ -148,9 +154,15 @@ class Limiter {
     const std::vector<Limit> limits = limits_of(hold.client, hold.tier);
     if (too_early(hold.client, limits, now)) return std::nullopt;
     std::int64_t debt = 0;
+    const OnRaise raise = raise_of(hold.client, hold.tier);
+    if (raise != OnRaise::keep) raises_.erase(hold.client);
     for (const Limit& limit : limits) {
-      if (!held(&hold, hold.client, limit)) continue;
-      Bucket bucket = at(hold.client, limit, now, OnRaise::keep);
+      Bucket bucket = at(hold.client, limit, now, raise);
+      if (!held(&hold, hold.client, limit)) {
+        const Key place = key(hold.client, limit);
+        if (raise != OnRaise::keep && buckets_.count(place) != 0) buckets_[place] = bucket;
+        continue;
+      }
       const std::int64_t taken = std::min(tokens, remaining(limit, bucket));
       if (taken > 0) charge(limit, bucket, taken, now);
       buckets_[key(hold.client, limit)] = bucket;
@@ -168,6 +180,19 @@ class Limiter {
  private:
   static Key key(const std::string& client, const Limit& limit) {
     return {client, limit.text.name, limit.text.algorithm};
+  }
+
+  // What waits for the client's next decision or settlement by its own tier.
+  [[nodiscard]] OnRaise raise_of(const std::string& client, const std::optional<std::string>& tier) const {
+    const auto raise = raises_.find(client);
+    return tier || raise == raises_.end() ? OnRaise::keep : raise->second;
+  }
+
+  // Whether a charge has left the window that it was in.
+  static bool has_left(const Hold* hold, const Limit& limit, const Bucket& bucket, std::int64_t now) {
+    if (hold == nullptr) return false;
+    if (limit.text.algorithm == Algorithm::sliding_window) return now - hold->at >= limit.text.micros;
+    return limit.text.algorithm == Algorithm::fixed_window && hold->at < bucket.touched;
   }
 
   static bool held(const Hold* hold, const std::string& client, const Limit& limit) {
