@@ -86,7 +86,6 @@ class Archive {
  private:
   void flush() noexcept;
   void check_header() noexcept;
-  void tally(const char* bytes, std::size_t size) noexcept;
 
   const Stream& stream_;
   Pass pass_;
