@@ -233,8 +233,8 @@
  * What `setTier` may be told.
  *
  * @typedef {object} SetTierOptions
- * @property {OnRaise} [onRaise] What a larger capacity does to the client's balances, once, at its next decision, and
- *   only if its tier becomes another one by this call. Default `'keep'`.
+ * @property {OnRaise} [onRaise] What a larger capacity does to the client's balances, once, at its next decision, refund
+ *   or settlement by its own tier, and only if that becomes another one by this call. Default `'keep'`.
  */
 
 /**
@@ -264,7 +264,8 @@
  * @property {number} [maxBytes] Memory for buckets in bytes, the logs of sliding windows included, at least 1024. Default
  *   48 MiB, which hold some 900,000 buckets. Whichever bound comes first.
  * @property {'evict' | 'deny'} [onFull] What a new client does where there is no room: it takes the place of the bucket
- *   that would be full soonest of a sample of at least eight (`'evict'`, the default; those that never refill go last),
+ *   that would be full soonest of a sample of at least eight (`'evict'`, the default; of windows and of several limits
+ *   the one of which the smallest part is spent; those that never refill go last),
  *   or is refused as `table-full` unless one of them is full (`'deny'`).
  * @property {boolean} [strict] Refuse a document for what would otherwise be listed as rejected. Default false.
  * @property {boolean} [sweep] Forget buckets that are full again while their clients stay away. Decisions look through

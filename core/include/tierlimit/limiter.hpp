@@ -33,8 +33,10 @@ inline constexpr std::uint64_t max_cost = (std::uint64_t{1} << 53) - 1;
 struct LimiterOptions {
   /// What happens to a new client where there is no room for one more bucket.
   enum class OnFull : std::uint8_t {
-    /// Forget another: among a sample of at least 8 the one that would be full soonest; one that never would only where
-    /// all are such, and then the one that lacks the fewest tokens. Of equals the one that was not touched for longest.
+    /// Forget another: among a sample of at least 8 the one that would be full soonest (of windows, and where several
+    /// limits judge together, the one of which the smallest part is spent); one that never would only where all are
+    /// such, and then the one that lacks the fewest tokens. Of equals the one that was not touched for longest. Never
+    /// one of the client that is being decided.
     evict,
     deny,  ///< Refuse the new client with `Reason::table_full`.
   };
@@ -191,7 +193,8 @@ class TierLimiter {
 
   /// Puts a client into a tier (which need not exist) until it is set anew; nullopt takes that back. Takes effect at
   /// the client's next decision; its balance stays.
-  /// \param on_raise  what a larger capacity does to its balances, once: at the next decision by its own tier, and only
+  /// \param on_raise  what a larger capacity does to its balances, once: at the next decision by its own tier, or the
+  ///   next refund or settlement by it if that comes first, and only
   ///   if that tier becomes another one by this call
   /// \param now  the time of the change, of the decisions' clock, needed where the accrual of the new tier's limits is
   ///   prorated: up to it time accrues by the old tier's. Else `invalid_time`, and `clock` where it is too early.
@@ -411,7 +414,8 @@ class TierLimiter {
     const std::optional<TierId> own = directory_.assigned(client);
     return own ? TierChoice{static_cast<std::int32_t>(*own)} : tier;
   }
-  // What the client's next decision by its own tier does to balances whose capacity has grown, beside the policies.
+  // What the client's next decision (or refund, or settlement) by its own tier does to balances whose capacity has
+  // grown, beside the policies.
   [[nodiscard, gnu::always_inline]] OnRaise raise_of(const Fingerprint& client, TierChoice asked) const noexcept {
     return asked.number == TierChoice::assigned && is_special_ ? directory_.raise(client) : OnRaise::keep;
   }
