@@ -1,0 +1,86 @@
+/**
+ * IP addresses as runtimes and proxies write them: with or without port, brackets and zone.
+ * @module
+ */
+
+import ipaddr from 'ipaddr.js';
+
+/** @typedef {ipaddr.IPv4 | ipaddr.IPv6} Ip */
+
+/** The longest text that is looked at. An address with its port has up to 54 characters, a zone comes on top. */
+const longest = 128;
+
+// ipaddr.js also reads `127.1`, `0177.0.0.1` and `0x7f.1`, and others do not: what is one address here and another one
+// behind the next door is of use to attackers only.
+const octet = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)';
+const four = `${octet}(?:\\.${octet}){3}`;
+const ipv4 = new RegExp(`^${four}$`);
+const ipv4AndPort = new RegExp(`^(${four}):\\d{1,5}$`);
+const bracketed = /^\[([^[\]]+)\](?::\d{1,5})?$/;
+/** Of an interface: `%eth0`, `%br-lan.7`; in URLs it begins with `%25`. */
+const zone = /%[\w.~%-]+$/;
+const ipv6 = new RegExp(`^([\\da-f]*:[\\da-f:]*?)(${four})?$`, 'i');
+
+/**
+ * Whether a text is an IPv4 address of four decimal numbers, and so the only way to write it.
+ * @param {string} text
+ */
+export const isIpv4 = (text) => ipv4.test(text);
+
+/**
+ * The address that a text is, without port, brackets and zone. What stands for an IPv4 address, mapped
+ * (`::ffff:192.0.2.1`) or translated by the well-known prefix of RFC 6052 (`64:ff9b::192.0.2.1`), is that address.
+ *
+ * @param {string} text
+ * @returns {Ip | null} null where it is none
+ */
+export function parseIp(text) {
+  if (text.length > longest) return null;
+  if (isIpv4(text)) return ipaddr.IPv4.parse(text);
+  const withPort = ipv4AndPort.exec(text);
+  if (withPort) return ipaddr.IPv4.parse(withPort[1]);
+  const [, host = text] = bracketed.exec(text) ?? [];
+  const [, groups, tail] = ipv6.exec(host.replace(zone, '')) ?? [];
+  if (groups === undefined) return null;
+  // Of `::192.0.2.1` ipaddr.js makes the mapped address, which it is not; of groups it makes what they say.
+  const ending = tail === undefined ? '' : hexGroups(ipaddr.IPv4.parse(tail).octets);
+  try {
+    return folded(ipaddr.IPv6.parse(groups + ending));
+  } catch {
+    return null;
+  }
+}
+
+/** @param {number[]} octets */
+const hexGroups = ([a, b, c, d]) => `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`;
+
+/** Whose last 32 bits are an IPv4 address. */
+const mapped = ipaddr.IPv6.parse('::ffff:0:0');
+const translated = ipaddr.IPv6.parse('64:ff9b::');
+
+/**
+ * @param {ipaddr.IPv6} address
+ * @returns {Ip}
+ */
+function folded(address) {
+  if (!address.match(mapped, 96) && !address.match(translated, 96)) return address;
+  return new ipaddr.IPv4(address.toByteArray().slice(12));
+}
+
+/**
+ * The network of an address: `203.0.113.5` where the prefix is all of it, else `2001:db8:1:2::/64`.
+ *
+ * @param {Ip} address
+ * @param {number} prefix4 of an IPv4 address, from 1 to 32
+ * @param {number} prefix6 of an IPv6 address, from 1 to 128
+ */
+export function networkOf(address, prefix4, prefix6) {
+  const isV4 = address.kind() === 'ipv4';
+  const [prefix, bits] = isV4 ? [prefix4, 32] : [prefix6, 128];
+  if (prefix === bits) return address.toString();
+  const bytes = address.toByteArray().map((byte, i) => {
+    const kept = Math.min(Math.max(prefix - 8 * i, 0), 8);
+    return byte & (0xff00 >> kept);
+  });
+  return `${ipaddr.fromByteArray(bytes)}/${prefix}`;
+}
