@@ -5,22 +5,21 @@
 
 import { checkNames, checkWhole } from '../arguments.js';
 import { check } from '../errors.js';
+import { extractor } from './extractor.js';
 import { checkFieldName } from './field-name.js';
-import { addressesOf, forsOf } from './forwarded.js';
-import { networkOf, parseIp } from './ip.js';
+import { addresses, elements } from './forwarded.js';
+import { IpReader } from './ip-reader.js';
 import { networks } from './networks.js';
-import { extractor } from './kind.js';
 
-/** @import { ClientExtractor, ClientSource } from './types.js' */
-/** @import { Ip } from './ip.js' */
+/** @import { ClientExtractor, RequestSource } from './types.js' */
 
 /**
  * Which proxies stand before the service, and how much of an address is one client.
  *
  * @typedef {object} AddressOptions
- * @property {number} [hops] How many proxies stand before the service, from 0 to 32: that many addresses from the right
- *   of the header were written by them. Default 0: the header is ignored.
- * @property {readonly string[]} [trusted] The networks of those proxies, in place of their number: `'10.0.0.0/8'`,
+ * @property {number} [hops] How many proxies stand before the service, from 0 to 32: as many addresses at the right end
+ *   of the header are written by them. Default 0: the header is ignored.
+ * @property {readonly string[]} [trusted] The networks of these proxies, in place of their number: `'10.0.0.0/8'`,
  *   `'2001:db8::7'`, or `'loopback'`, `'linklocal'`, `'uniquelocal'`.
  * @property {string} [header] Where they write addresses: `'forwarded'` is read by RFC 7239, any other as a list.
  *   Default `'x-forwarded-for'`.
@@ -28,28 +27,26 @@ import { extractor } from './kind.js';
  * @property {number} [prefix4] How many bits of an IPv4 address make a client, from 1 to 32. Default 32.
  */
 
-/** How far the addresses of trusted proxies are followed. */
+/** How many proxies are followed. */
 const mostHops = 32;
-/** How many addresses are remembered, with what they come to. */
-const mostRemembered = 512;
 
 /**
  * Clients by IP address: `ip:203.0.113.5`, `ip:2001:db8:1:2::/64`. By default that is the address of the peer, and what
- * headers say is ignored. Null where there is no address, or what is in its place is none.
+ * headers say is ignored. Null where there is no address, or where what is in its place is none.
  *
  * With `hops: n` it is the n-th address from the right of the header; where there are fewer, the peer's. With `trusted` it
  * is the first address that is not in these networks, beginning with the peer's and going on from the right of the header;
- * if all are in them, the last of these. Nothing to the left of it is looked at, whatever it says.
+ * where all are in them, the last one looked at. What stands to the left of it may say anything.
  *
- * An IPv6 address counts by its first 64 bits, since whoever has one has at least as many more. IPv4 addresses that are
- * written as IPv6 (`::ffff:192.0.2.1`, `64:ff9b::192.0.2.1`) are the IPv4 address. Ports, brackets and zones are left out.
- * Only IPv4 addresses of four decimal numbers count: `127.1`, `0x7f.0.0.1` and `010.0.0.1` are no addresses.
+ * An IPv6 address counts by its first 64 bits: whoever has one has at least all that begin with the same. An IPv4 address
+ * that is written as IPv6 (`::ffff:192.0.2.1`, `64:ff9b::192.0.2.1`) is that IPv4 address. Ports, brackets and zones do
+ * not count. Of IPv4 only four decimal numbers are an address; `127.1`, `0x7f.0.0.1` and `010.0.0.1` are not.
  *
  * @param {AddressOptions} [options] `hops` or `trusted`, not both; `header`, `prefix6`, `prefix4`
  * @returns {ClientExtractor}
- * @throws {TypeError | RangeError} when an option is not as it should be
+ * @throws {TypeError | RangeError} when an option is not as it should be; the message names it and its value
  * @example
- * address(); // no proxy: the address of the peer
+ * address(); // no proxy: the peer's
  * address({ hops: 1 }); // one proxy, which writes X-Forwarded-For
  * address({ trusted: ['loopback', '10.0.0.0/8'], header: 'forwarded' });
  */
@@ -60,102 +57,47 @@ export function address(options = {}) {
   checkWhole('prefix6', prefix6, 1, 128);
   checkWhole('prefix4', prefix4, 1, 32);
   const field = checkFieldName('header', header);
-  const isTrusted = trusted === undefined ? null : networks('trusted', trusted);
-  check(!isTrusted || options.hops === undefined, 'trusted', 'without hops', trusted);
-  const entriesOf = field === 'forwarded' ? forsOf : addressesOf;
-  const known = new Addresses(prefix4, prefix6, isTrusted);
+  const { startOf, read } = field === 'forwarded' ? elements : addresses;
+  if (trusted === undefined) {
+    const ips = new IpReader(prefix4, prefix6, null);
+    return extractor('ip', hops === 0 ? byPeer : byHops);
 
-  /** @param {unknown} _request @param {ClientSource} source */
-  function byHops(_request, source) {
-    const list = hops > 0 ? source.header(field) : null;
-    const entry = list === null || list === '' ? null : nth(entriesOf(list), hops);
-    return known.read(entry ?? source.address).name;
+    /** @param {unknown} _request @param {RequestSource} source */
+    function byPeer(_request, source) {
+      return ips.nameOf(source.address);
+    }
+
+    /** @param {unknown} _request @param {RequestSource} source */
+    function byHops(_request, source) {
+      const list = source.header(field);
+      if (!list) return ips.nameOf(source.address);
+      let end = list.length;
+      for (let hop = 1; ; hop += 1) {
+        const start = startOf(list, end);
+        if (start < 0) return null;
+        if (hop === hops) return ips.nameOf(read(list, start, end));
+        if (start === 0) return ips.nameOf(source.address);
+        end = start - 1;
+      }
+    }
   }
+  check(options.hops === undefined, 'hops', 'left out where trusted is given', hops);
+  const ips = new IpReader(prefix4, prefix6, networks('trusted', trusted));
+  return extractor('ip', byTrust);
 
-  /** @param {unknown} _request @param {ClientSource} source */
+  /** @param {unknown} _request @param {RequestSource} source */
   function byTrust(_request, source) {
-    let read = known.read(source.address);
-    const list = read.isTrusted ? source.header(field) : null;
-    if (list === null || list === '') return read.name;
-    let left = mostHops;
-    for (const entry of entriesOf(list)) {
-      if (left === 0) return null;
-      left -= 1;
-      read = known.read(entry);
-      if (!read.isTrusted) break;
+    let ip = ips.read(source.address);
+    const list = ip.isTrusted ? source.header(field) : null;
+    if (!list) return ip.name;
+    let end = list.length;
+    for (let hop = 1; hop <= mostHops; hop += 1) {
+      const start = startOf(list, end);
+      if (start < 0) return null;
+      ip = ips.read(read(list, start, end));
+      if (!ip.isTrusted || start === 0) return ip.name;
+      end = start - 1;
     }
-    return read.name;
-  }
-
-  return extractor('ip', isTrusted ? byTrust : byHops);
-}
-
-/**
- * The n-th of what is there, from 1; null where there are fewer.
- * @param {Iterable<string>} entries
- * @param {number} n
- */
-function nth(entries, n) {
-  let left = n;
-  for (const entry of entries) {
-    left -= 1;
-    if (left === 0) return entry;
-  }
-  return null;
-}
-
-/**
- * @typedef {object} Read
- * @property {string | null} name
- * @property {boolean} isTrusted
- */
-
-/** @type {Read} */
-const nobody = { name: null, isTrusted: false };
-
-/** Addresses as they are written, with the client that each is. Those that were asked for last are remembered. */
-class Addresses {
-  #prefix4;
-  #prefix6;
-  #isTrusted;
-  /** @type {Map<string, Read>} */
-  #remembered = new Map();
-
-  /**
-   * @param {number} prefix4
-   * @param {number} prefix6
-   * @param {null | ((address: Ip) => boolean)} isTrusted
-   */
-  constructor(prefix4, prefix6, isTrusted) {
-    this.#prefix4 = prefix4;
-    this.#prefix6 = prefix6;
-    this.#isTrusted = isTrusted;
-  }
-
-  /**
-   * @param {string | null} text
-   * @returns {Read}
-   */
-  read(text) {
-    if (text === null) return nobody;
-    const remembered = this.#remembered.get(text);
-    if (remembered !== undefined) return remembered;
-    const read = this.#read(text);
-    if (read !== nobody) {
-      if (this.#remembered.size === mostRemembered) this.#remembered.clear();
-      this.#remembered.set(text, read);
-    }
-    return read;
-  }
-
-  /**
-   * @param {string} text
-   * @returns {Read}
-   */
-  #read(text) {
-    const ip = parseIp(text);
-    if (ip === null) return nobody;
-    const name = `ip:${networkOf(ip, this.#prefix4, this.#prefix6)}`;
-    return { name, isTrusted: this.#isTrusted?.(ip) ?? false };
+    return null;
   }
 }

@@ -6,75 +6,77 @@
  */
 
 /**
- * The entries of a list of addresses, such as X-Forwarded-For, from the right.
+ * How entries are found in a field.
  *
- * @param {string} field
- * @returns {Generator<string>} each without the white space around it; empty where there is nothing between two commas
+ * @typedef {object} List
+ * @property {(field: string, end: number) => number} startOf Where the entry begins that ends there; before it is a comma,
+ *   or nothing. -1 where that cannot be told.
+ * @property {(field: string, start: number, end: number) => string} read The address of an entry, as it is written.
  */
-export function* addressesOf(field) {
-  for (let end = field.length; end >= 0;) {
-    const comma = end === 0 ? -1 : field.lastIndexOf(',', end - 1);
-    yield field.slice(comma + 1, end).trim();
-    end = comma;
-  }
-}
 
-/** The longest element of Forwarded that is looked at, in characters. */
+/**
+ * Addresses with commas between them, such as X-Forwarded-For. Where there is nothing between two commas is an entry too:
+ * an address that somebody did not know must not make way for the one to its left.
+ *
+ * @type {List}
+ */
+export const addresses = {
+  startOf: (field, end) => (end === 0 ? 0 : field.lastIndexOf(',', end - 1) + 1),
+  read: (field, start, end) => field.slice(start, end).trim(),
+};
+
+/**
+ * Forwarded (RFC 7239). A quote that somebody has left open on the left changes nothing of what was written after it. An
+ * element that is not well-formed, or has no `for` or two of them, has the address ''.
+ *
+ * @type {List}
+ */
+export const elements = { startOf: startOfElement, read: forOf };
+
+/** The longest element that is looked at, in characters. */
 const longest = 1024;
 
 /**
- * The `for` of each element of Forwarded (RFC 7239), from the right. A quote that somebody has left open on the left
- * changes nothing of what was written after it.
- *
- * @param {string} field
- * @returns {Generator<string>} each as it is when unquoted; empty where an element has none, or is not well-formed
- */
-export function* forsOf(field) {
-  for (let end = field.length; end >= 0;) {
-    const start = startOfElement(field, end);
-    yield start < 0 ? '' : forOf(field.slice(start, end));
-    // What is left of an element that has no beginning cannot be told apart.
-    if (start < 0) return;
-    end = start - 1;
-  }
-}
-
-/**
- * Where the element begins that ends there; -1 where that cannot be told.
  * @param {string} field
  * @param {number} end
  */
 function startOfElement(field, end) {
   const least = Math.max(end - longest, 0);
-  let quoted = false;
+  let isQuoted = false;
   for (let i = end - 1; i >= least; i -= 1) {
     const character = field[i];
-    if (character === '"') {
+    if (character === ',') {
+      if (!isQuoted) return i + 1;
+    } else if (character === '"') {
       let slashes = 0;
-      while (field[i - 1 - slashes] === '\\') slashes += 1;
-      if (slashes % 2 === 0) quoted = !quoted;
-      else if (!quoted) return -1;
-      i -= slashes;
-    } else if (character === ',' && !quoted) {
-      return i + 1;
+      while (i > least && field[i - 1] === '\\') {
+        slashes += 1;
+        i -= 1;
+      }
+      if (slashes % 2 === 0) isQuoted = !isQuoted;
+      else if (!isQuoted) return -1;
     }
   }
-  return least === 0 && !quoted ? 0 : -1;
+  return least === 0 && !isQuoted ? 0 : -1;
 }
 
-const parameter =
-  /[\t ]*(?:([!#$%&'*+.^_`|~\w-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\t ",;\\]+))[\t ]*)?(;|$)/y;
+/** What stands between semicolons; a pair that is left out is none. */
+const pair = /[\t ]*(?:([!#$%&'*+.^_`|~\w-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\t ",;\\]+))[\t ]*)?(;|$)/y;
 
-/** @param {string} element */
-function forOf(element) {
+/**
+ * @param {string} field
+ * @param {number} start
+ * @param {number} end
+ */
+function forOf(field, start, end) {
+  const element = field.slice(start, end);
   let found = '';
-  parameter.lastIndex = 0;
+  pair.lastIndex = 0;
   for (;;) {
-    const match = parameter.exec(element);
-    if (match === null) return '';
-    const [, name, quoted, plain, ending] = match;
+    const [, name, quoted, plain, ending] = pair.exec(element) ?? [];
+    if (ending === undefined) return '';
     if (name?.toLowerCase() === 'for') {
-      // Each may be there once. Of two nobody knows which one the proxy has seen.
+      // Of two nobody knows which one the proxy has seen.
       if (found !== '') return '';
       found = plain ?? quoted.replace(/\\(.)/g, '$1');
     }

@@ -15,8 +15,8 @@ const longest = 128;
 const octet = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)';
 const four = `${octet}(?:\\.${octet}){3}`;
 const ipv4 = new RegExp(`^${four}$`);
-const ipv4AndPort = new RegExp(`^(${four}):\\d{1,5}$`);
-const bracketed = /^\[([^[\]]+)\](?::\d{1,5})?$/;
+const ipv4AndPort = new RegExp(`^(${four}):(?:\\d{1,5}|_[\\w.-]+)$`);
+const bracketed = /^\[([^[\]]+)\](?::(?:\d{1,5}|_[\w.-]+))?$/;
 /** Of an interface: `%eth0`, `%br-lan.7`; in URLs it begins with `%25`. */
 const zone = /%[\w.~%-]+$/;
 const ipv6 = new RegExp(`^([\\da-f]*:[\\da-f:]*?)(${four})?$`, 'i');
