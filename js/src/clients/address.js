@@ -57,44 +57,47 @@ export function address(options = {}) {
   checkWhole('prefix6', prefix6, 1, 128);
   checkWhole('prefix4', prefix4, 1, 32);
   const field = checkFieldName('header', header);
-  const { startOf, read } = field === 'forwarded' ? elements : addresses;
+  const { startOf, addressOf } = field === 'forwarded' ? elements : addresses;
   if (trusted === undefined) {
-    const ips = new IpReader(prefix4, prefix6, null);
+    const peers = new IpReader(prefix4, prefix6, null);
+    const entries = new IpReader(prefix4, prefix6, null, addressOf);
     return extractor('ip', hops === 0 ? byPeer : byHops);
 
     /** @param {unknown} _request @param {RequestSource} source */
     function byPeer(_request, source) {
-      return ips.nameOf(source.address);
+      return peers.read(source.address).name;
     }
 
     /** @param {unknown} _request @param {RequestSource} source */
     function byHops(_request, source) {
       const list = source.header(field);
-      if (!list) return ips.nameOf(source.address);
+      if (!list) return peers.read(source.address).name;
       let end = list.length;
       for (let hop = 1; ; hop += 1) {
         const start = startOf(list, end);
         if (start < 0) return null;
-        if (hop === hops) return ips.nameOf(read(list, start, end));
-        if (start === 0) return ips.nameOf(source.address);
+        if (hop === hops) return entries.read(list.slice(start, end)).name;
+        if (start === 0) return peers.read(source.address).name;
         end = start - 1;
       }
     }
   }
   check(options.hops === undefined, 'hops', 'left out where trusted is given', hops);
-  const ips = new IpReader(prefix4, prefix6, networks('trusted', trusted));
+  const isTrusted = networks('trusted', trusted);
+  const peers = new IpReader(prefix4, prefix6, isTrusted);
+  const entries = new IpReader(prefix4, prefix6, isTrusted, addressOf);
   return extractor('ip', byTrust);
 
   /** @param {unknown} _request @param {RequestSource} source */
   function byTrust(_request, source) {
-    let ip = ips.read(source.address);
+    let ip = peers.read(source.address);
     const list = ip.isTrusted ? source.header(field) : null;
     if (!list) return ip.name;
     let end = list.length;
     for (let hop = 1; hop <= mostHops; hop += 1) {
       const start = startOf(list, end);
       if (start < 0) return null;
-      ip = ips.read(read(list, start, end));
+      ip = entries.read(list.slice(start, end));
       if (!ip.isTrusted || start === 0) return ip.name;
       end = start - 1;
     }

@@ -11,7 +11,7 @@
  * @typedef {object} List
  * @property {(field: string, end: number) => number} startOf Where the entry begins that ends there; before it is a comma,
  *   or nothing. -1 where that cannot be told.
- * @property {(field: string, start: number, end: number) => string} read The address of an entry, as it is written.
+ * @property {(entry: string) => string} addressOf The address of an entry, as it is written; '' where it has none.
  */
 
 /**
@@ -22,7 +22,7 @@
  */
 export const addresses = {
   startOf: (field, end) => (end === 0 ? 0 : field.lastIndexOf(',', end - 1) + 1),
-  read: (field, start, end) => field.slice(start, end).trim(),
+  addressOf: (entry) => entry.trim(),
 };
 
 /**
@@ -31,7 +31,7 @@ export const addresses = {
  *
  * @type {List}
  */
-export const elements = { startOf: startOfElement, read: forOf };
+export const elements = { startOf: startOfElement, addressOf: forOf };
 
 /** The longest element that is looked at, in characters. */
 const longest = 1024;
@@ -63,13 +63,8 @@ function startOfElement(field, end) {
 /** What stands between semicolons; a pair that is left out is none. */
 const pair = /[\t ]*(?:([!#$%&'*+.^_`|~\w-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\t ",;\\]+))[\t ]*)?(;|$)/y;
 
-/**
- * @param {string} field
- * @param {number} start
- * @param {number} end
- */
-function forOf(field, start, end) {
-  const element = field.slice(start, end);
+/** @param {string} element */
+function forOf(element) {
   let found = '';
   pair.lastIndex = 0;
   for (;;) {

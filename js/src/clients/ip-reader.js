@@ -3,7 +3,7 @@
  * @module
  */
 
-import { isIpv4, networkOf, parseIp } from './ip.js';
+import { longestIp, networkOf, parseIp } from './ip.js';
 
 /** @import { Ip } from './ip.js' */
 
@@ -16,7 +16,7 @@ import { isIpv4, networkOf, parseIp } from './ip.js';
  */
 
 /** How many addresses are remembered with what they come to: those of connections that are in use. */
-const mostRemembered = 512;
+const mostRemembered = 2048;
 
 /** @type {IpClient} */
 const nobody = { name: null, isTrusted: false };
@@ -26,8 +26,7 @@ export class IpReader {
   #prefix4;
   #prefix6;
   #isTrusted;
-  /** Whether an IPv4 address is its name, whatever it is. */
-  #isPlain;
+  #addressOf;
   /** @type {Map<string, IpClient>} */
   #remembered = new Map();
 
@@ -35,22 +34,13 @@ export class IpReader {
    * @param {number} prefix4
    * @param {number} prefix6
    * @param {null | ((ip: Ip) => boolean)} isTrusted
+   * @param {(text: string) => string} [addressOf] what of a text is the address
    */
-  constructor(prefix4, prefix6, isTrusted) {
+  constructor(prefix4, prefix6, isTrusted, addressOf = (text) => text) {
     this.#prefix4 = prefix4;
     this.#prefix6 = prefix6;
     this.#isTrusted = isTrusted;
-    this.#isPlain = prefix4 === 32 && isTrusted === null;
-  }
-
-  /**
-   * @param {string | null} text
-   * @returns {string | null}
-   */
-  nameOf(text) {
-    if (text === null) return null;
-    if (this.#isPlain && isIpv4(text)) return `ip:${text}`;
-    return this.read(text).name;
+    this.#addressOf = addressOf;
   }
 
   /**
@@ -61,18 +51,21 @@ export class IpReader {
     if (text === null) return nobody;
     const remembered = this.#remembered.get(text);
     if (remembered !== undefined) return remembered;
-    const ip = parseIp(text);
+    const ip = parseIp(this.#addressOf(text));
     if (ip === null) return nobody;
     const name = `ip:${networkOf(ip, this.#prefix4, this.#prefix6)}`;
     const client = { name, isTrusted: this.#isTrusted?.(ip) ?? false };
-    if (this.#remembered.size === mostRemembered) this.#remembered.clear();
-    this.#remembered.set(ownCopy(text), client);
+    if (text.length <= longestIp) this.#remember(text, client);
     return client;
   }
-}
 
-/**
- * The same text, but no part of another: a part of a header keeps all of the header in memory.
- * @param {string} text
- */
-const ownCopy = (text) => text.split('').join('');
+  /**
+   * @param {string} text
+   * @param {IpClient} client
+   */
+  #remember(text, client) {
+    if (this.#remembered.size === mostRemembered) this.#remembered.clear();
+    // A part of a header would keep all of the header in memory, and a copy is no part.
+    this.#remembered.set(text.split('').join(''), client);
+  }
+}

@@ -8,7 +8,7 @@ import ipaddr from 'ipaddr.js';
 /** @typedef {ipaddr.IPv4 | ipaddr.IPv6} Ip */
 
 /** The longest text that is looked at. An address with its port has up to 54 characters, a zone comes on top. */
-const longest = 128;
+export const longestIp = 128;
 
 // ipaddr.js also reads `127.1`, `0177.0.0.1` and `0x7f.1`, and others do not: what is one address here and another one
 // behind the next door is of use to attackers only.
@@ -22,12 +22,6 @@ const zone = /%[\w.~%-]+$/;
 const ipv6 = new RegExp(`^([\\da-f]*:[\\da-f:]*?)(${four})?$`, 'i');
 
 /**
- * Whether a text is an IPv4 address of four decimal numbers, and so the only way to write it.
- * @param {string} text
- */
-export const isIpv4 = (text) => ipv4.test(text);
-
-/**
  * The address that a text is, without port, brackets and zone. What stands for an IPv4 address, mapped
  * (`::ffff:192.0.2.1`) or translated by the well-known prefix of RFC 6052 (`64:ff9b::192.0.2.1`), is that address.
  *
@@ -35,8 +29,8 @@ export const isIpv4 = (text) => ipv4.test(text);
  * @returns {Ip | null} null where it is none
  */
 export function parseIp(text) {
-  if (text.length > longest) return null;
-  if (isIpv4(text)) return ipaddr.IPv4.parse(text);
+  if (text.length > longestIp) return null;
+  if (ipv4.test(text)) return ipaddr.IPv4.parse(text);
   const withPort = ipv4AndPort.exec(text);
   if (withPort) return ipaddr.IPv4.parse(withPort[1]);
   const [, host = text] = bracketed.exec(text) ?? [];
@@ -75,12 +69,21 @@ function folded(address) {
  * @param {number} prefix6 of an IPv6 address, from 1 to 128
  */
 export function networkOf(address, prefix4, prefix6) {
-  const isV4 = address.kind() === 'ipv4';
-  const [prefix, bits] = isV4 ? [prefix4, 32] : [prefix6, 128];
-  if (prefix === bits) return address.toString();
-  const bytes = address.toByteArray().map((byte, i) => {
-    const kept = Math.min(Math.max(prefix - 8 * i, 0), 8);
-    return byte & (0xff00 >> kept);
-  });
-  return `${ipaddr.fromByteArray(bytes)}/${prefix}`;
+  if (address instanceof ipaddr.IPv4) {
+    if (prefix4 === 32) return address.toString();
+    return `${new ipaddr.IPv4(masked(address.octets, 8, prefix4))}/${prefix4}`;
+  }
+  if (prefix6 === 128) return address.toString();
+  return `${new ipaddr.IPv6(masked(address.parts, 16, prefix6))}/${prefix6}`;
 }
+
+/**
+ * @param {number[]} parts
+ * @param {number} bits of each part
+ * @param {number} prefix
+ */
+const masked = (parts, bits, prefix) =>
+  parts.map((part, i) => {
+    const rest = Math.min(Math.max(bits * (i + 1) - prefix, 0), bits);
+    return (part >> rest) << rest;
+  });
