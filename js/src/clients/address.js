@@ -8,6 +8,7 @@ import { check } from '../errors.js';
 import { extractor } from './extractor.js';
 import { checkFieldName } from './field-name.js';
 import { addresses, elements } from './forwarded.js';
+import { checkPrefixes } from './ip.js';
 import { IpReader } from './ip-reader.js';
 import { networks } from './networks.js';
 
@@ -52,10 +53,9 @@ const mostHops = 32;
  */
 export function address(options = {}) {
   checkNames(options, ['hops', 'trusted', 'header', 'prefix6', 'prefix4']);
-  const { hops = 0, trusted, header = 'x-forwarded-for', prefix6 = 64, prefix4 = 32 } = options;
+  const { hops = 0, trusted, header = 'x-forwarded-for' } = options;
   checkWhole('hops', hops, 0, mostHops);
-  checkWhole('prefix6', prefix6, 1, 128);
-  checkWhole('prefix4', prefix4, 1, 32);
+  const { prefix4, prefix6 } = checkPrefixes(options);
   const field = checkFieldName('header', header);
   const { startOf, addressOf } = field === 'forwarded' ? elements : addresses;
   if (trusted === undefined) {

@@ -6,6 +6,15 @@
 import { check } from '../errors.js';
 
 /**
+ * Whether a value is a token (RFC 9110), as the names of fields are.
+ *
+ * @param {unknown} value
+ * @returns {value is string}
+ */
+export const isFieldName = (value) =>
+  typeof value === 'string' && /^[!#$%&'*+.^_`|~\w-]+$/.test(value);
+
+/**
  * The name in lower case, as requests are asked for it.
  *
  * @param {string} name of the argument
@@ -13,7 +22,6 @@ import { check } from '../errors.js';
  * @returns {string}
  */
 export function checkFieldName(name, value) {
-  const isName = typeof value === 'string' && /^[!#$%&'*+.^_`|~\w-]+$/.test(value);
-  check(isName, name, 'the name of a header field', value);
+  check(isFieldName(value), name, 'the name of a header field', value);
   return value.toLowerCase();
 }

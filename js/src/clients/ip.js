@@ -5,6 +5,8 @@
 
 import ipaddr from 'ipaddr.js';
 
+import { checkWhole } from '../arguments.js';
+
 /** @typedef {ipaddr.IPv4 | ipaddr.IPv6} Ip */
 
 /** The longest text that is looked at. An address with its port has up to 54 characters, a zone comes on top. */
@@ -87,3 +89,13 @@ const masked = (parts, bits, prefix) =>
     const rest = Math.min(Math.max(bits * (i + 1) - prefix, 0), bits);
     return (part >> rest) << rest;
   });
+
+/**
+ * How many bits of an address make a client.
+ * @param {{ prefix4?: number, prefix6?: number }} options
+ */
+export function checkPrefixes({ prefix4 = 32, prefix6 = 64 }) {
+  checkWhole('prefix4', prefix4, 1, 32);
+  checkWhole('prefix6', prefix6, 1, 128);
+  return { prefix4, prefix6 };
+}
