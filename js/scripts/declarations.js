@@ -16,7 +16,11 @@ function tidied(text) {
     if (/^\/\*\* @import\b/.test(comment)) return '';
     const tag = comment.search(/^(?:\/\*\*| \*) @typedef\b/m);
     if (tag < 0) return comment;
-    const lines = comment.slice(0, tag).trimEnd().split('\n');
+    const lines = comment
+      .slice(0, tag)
+      .trimEnd()
+      .split('\n')
+      .filter((line) => !line.startsWith(' * @template '));
     while (lines.at(-1)?.trim() === '*') lines.pop();
     const [, name] =
       /(?:\}\}|\}|^ \* \}) (\w+)(?:\n \*\/| \*\/|\n \* @property)/m.exec(comment) ?? [];
@@ -27,7 +31,7 @@ function tidied(text) {
   return rest
     .replace(/^export type (\w+)\b/gm, (start, name) => (descriptions.get(name) ?? '') + start)
     .replace(
-      /^export type (\w+) = import\('([^']+)'\)\.\1;$/gm,
+      /^export type (\w+)(?:<.*>)? = import\('([^']+)'\)\.\1(?:<.*>)?;$/gm,
       "import type { $1 } from '$2';\nexport type { $1 };",
     );
 }

@@ -12,21 +12,7 @@ import { checkPrefixes } from './ip.js';
 import { IpReader } from './ip-reader.js';
 import { networks } from './networks.js';
 
-/** @import { ClientExtractor, RequestSource } from './types.js' */
-
-/**
- * Which proxies stand before the service, and how much of an address is one client.
- *
- * @typedef {object} AddressOptions
- * @property {number} [hops] How many proxies stand before the service, from 0 to 32: as many addresses at the right end
- *   of the header are written by them. Default 0: the header is ignored.
- * @property {readonly string[]} [trusted] The networks of these proxies, in place of their number: `'10.0.0.0/8'`,
- *   `'2001:db8::7'`, or `'loopback'`, `'linklocal'`, `'uniquelocal'`.
- * @property {string} [header] Where they write addresses: `'forwarded'` is read by RFC 7239, any other as a list.
- *   Default `'x-forwarded-for'`.
- * @property {number} [prefix6] How many bits of an IPv6 address make a client, from 1 to 128. Default 64.
- * @property {number} [prefix4] How many bits of an IPv4 address make a client, from 1 to 32. Default 32.
- */
+/** @import { AddressOptions, ClientExtractor, RequestSource } from './types.js' */
 
 /** How many proxies are followed. */
 const mostHops = 32;

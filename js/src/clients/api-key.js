@@ -9,17 +9,7 @@ import { extractor } from './extractor.js';
 import { checkFieldName, isFieldName } from './field-name.js';
 import { fieldValue } from './header.js';
 
-/** @import { ClientExtractor, RequestSource } from './types.js' */
-
-/**
- * Where API keys are, and which of them count.
- *
- * @typedef {object} ApiKeyOptions
- * @property {string} [header] The header field. Default `'x-api-key'`.
- * @property {string} [scheme] What stands before the key, in any case: `'Bearer'` in `Authorization: Bearer KEY`. A value
- *   without it holds no key. Default: the key is all of the value.
- * @property {(key: string) => boolean} [isKnown] Whether there is such a key. Default: every key counts.
- */
+/** @import { ApiKeyOptions, ClientExtractor, RequestSource } from './types.js' */
 
 /**
  * Clients by API key: `key:KEY`. Null where there is none, or it is empty or not known. Without `isKnown` each key counts

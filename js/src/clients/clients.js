@@ -14,10 +14,10 @@ export { named } from './named.js';
 export { path } from './path.js';
 
 /**
- * @typedef {import('./address.js').AddressOptions} AddressOptions
- * @typedef {import('./api-key.js').ApiKeyOptions} ApiKeyOptions
- * @typedef {import('./cloudflare.js').CloudflareOptions} CloudflareOptions
- * @typedef {import('./path.js').PathOptions} PathOptions
+ * @typedef {import('./types.js').AddressOptions} AddressOptions
+ * @typedef {import('./types.js').ApiKeyOptions} ApiKeyOptions
+ * @typedef {import('./types.js').CloudflareOptions} CloudflareOptions
+ * @typedef {import('./types.js').PathOptions} PathOptions
  * @typedef {import('../middleware/types.js').RequestSource} RequestSource
  */
 

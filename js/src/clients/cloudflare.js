@@ -9,17 +9,7 @@ import { checkPrefixes } from './ip.js';
 import { IpReader } from './ip-reader.js';
 import { networks } from './networks.js';
 
-/** @import { ClientExtractor, RequestSource } from './types.js' */
-
-/**
- * Whose word counts, and how much of an address is one client.
- *
- * @typedef {object} CloudflareOptions
- * @property {readonly string[]} [trusted] The networks of the peers that the header is believed, as for `address`. Default:
- *   it is believed whoever sends it.
- * @property {number} [prefix6] How many bits of an IPv6 address make a client, from 1 to 128. Default 64.
- * @property {number} [prefix4] How many bits of an IPv4 address make a client, from 1 to 32. Default 32.
- */
+/** @import { CloudflareOptions, ClientExtractor, RequestSource } from './types.js' */
 
 /**
  * Clients by the address in CF-Connecting-IP, as `address` names them: `ip:203.0.113.5`. Null where the header is missing

@@ -7,14 +7,7 @@ import { checkNames } from '../arguments.js';
 import { check } from '../errors.js';
 import { extractor } from './extractor.js';
 
-/** @import { ClientExtractor, RequestSource } from './types.js' */
-
-/**
- * Which paths are the same.
- *
- * @typedef {object} PathOptions
- * @property {boolean} [caseSensitive] Whether `/Login` is another path than `/login`. Default false.
- */
+/** @import { PathOptions, ClientExtractor, RequestSource } from './types.js' */
 
 /**
  * The path of a request, so that a client has a bucket for each: `path:/login`. What routers may take for the same path is
