@@ -21,7 +21,7 @@ const ipv4AndPort = new RegExp(`^(${four}):(?:\\d{1,5}|_[\\w.-]+)$`);
 const bracketed = /^\[([^[\]]+)\](?::(?:\d{1,5}|_[\w.-]+))?$/;
 /** Of an interface: `%eth0`, `%br-lan.7`; in URLs it begins with `%25`. */
 const zone = /%[\w.~%-]+$/;
-const ipv6 = new RegExp(`^([\\da-f]*:[\\da-f:]*?)(${four})?$`, 'i');
+const ipv6 = new RegExp(`^([\\da-f:]*:)(?:(${four})|([\\da-f]*))$`, 'i');
 
 /**
  * The address that a text is, without port, brackets and zone. What stands for an IPv4 address, mapped
@@ -36,10 +36,10 @@ export function parseIp(text) {
   const withPort = ipv4AndPort.exec(text);
   if (withPort) return ipaddr.IPv4.parse(withPort[1]);
   const [, host = text] = bracketed.exec(text) ?? [];
-  const [, groups, tail] = ipv6.exec(host.replace(zone, '')) ?? [];
+  const [, groups, dotted, last] = ipv6.exec(host.replace(zone, '')) ?? [];
   if (groups === undefined) return null;
   // Of `::192.0.2.1` ipaddr.js makes the mapped address, which it is not; of groups it makes what they say.
-  const ending = tail === undefined ? '' : hexGroups(ipaddr.IPv4.parse(tail).octets);
+  const ending = last ?? hexGroups(ipaddr.IPv4.parse(dotted).octets);
   try {
     return folded(ipaddr.IPv6.parse(groups + ending));
   } catch {
