@@ -40,7 +40,8 @@ export function claim(getPayload, name = 'sub') {
   function byClaim(request, source) {
     const payload = getPayload(request, source) ?? null;
     if (payload === null) return null;
-    const isPayload = typeof payload === 'object' && !('then' in payload);
+    const isPayload =
+      typeof payload === 'object' && typeof (/** @type {any} */ (payload).then) !== 'function';
     check(isPayload, 'what getPayload returns', 'a verified payload or null, at once', payload);
     if (!Object.hasOwn(payload, name)) return null;
     const value = /** @type {Record<string, unknown>} */ (payload)[name];

@@ -38,6 +38,9 @@ const most = 999_999_999_999_999;
 /** The constant parts of so many policies are kept: they come from documents, but those of another limiter may vary. */
 const maxEntries = 1024;
 
+/** So many of them are looked at one after the other before the rest is, by its text. */
+const maxRecent = 8;
+
 /** Bytes of a partition key. */
 const keyBytes = 12;
 
@@ -48,7 +51,8 @@ const visible = /^[ -~]{1,64}$/;
  *
  * @typedef {object} Entry
  * @property {Entry | null} parent The limit before it.
- * @property {Entry[]} children Those that were seen after it.
+ * @property {Map<string, Entry>} children Those that were seen after it.
+ * @property {Entry[]} recent Those of them that were seen lately.
  * @property {string} name
  * @property {number} limit
  * @property {number | null | undefined} windowMs
@@ -180,23 +184,29 @@ export class HeaderFields {
    * @param {AnyLimit} limit
    */
   #entry(parent, { name, limit, windowMs }) {
-    const { children } = parent;
-    for (let i = 0; i < children.length; i += 1) {
-      const child = children[i];
+    const { recent } = parent;
+    for (let i = 0; i < recent.length; i += 1) {
+      const child = recent[i];
       if (child.name !== name || child.limit !== limit || child.windowMs !== windowMs) continue;
       if (i > 0) {
         // Those that are asked for most come to the front.
-        children[i] = children[i - 1];
-        children[i - 1] = child;
+        recent[i] = recent[i - 1];
+        recent[i - 1] = child;
       }
       return child;
     }
-    if (this.#entries >= maxEntries) {
-      this.#root.children.length = this.#entries = 0;
+    const key = `${limit} ${windowMs} ${String(name)}`;
+    let child = parent.children.get(key);
+    if (child === undefined) {
+      if (this.#entries >= maxEntries) {
+        this.#root = entry();
+        this.#entries = 0;
+      }
+      this.#entries += 1;
+      child = this.#made(parent, name, limit, windowMs);
+      parent.children.set(key, child);
     }
-    this.#entries += 1;
-    const child = this.#made(parent, name, limit, windowMs);
-    children.push(child);
+    recent[Math.min(recent.length, maxRecent - 1)] = child;
     return child;
   }
 
@@ -215,10 +225,10 @@ export class HeaderFields {
     const seconds = Math.ceil(Number(windowMs) / 1000);
     if (seconds > 0) parameters.push(['w', Math.min(seconds, most)]);
     const member = serializeItem(called, new Map(parameters));
-    const between = parent === this.#root ? '' : ', ';
+    const between = parent.parent === null ? '' : ', ';
     const quoted = serializeItem(called);
     return {
-      ...{ parent, children: [], name, limit, windowMs, called, member },
+      ...{ parent, children: new Map(), recent: [], name, limit, windowMs, called, member },
       quoted: quoted.toLowerCase(),
       policy: parent.policy + between + member,
       service: between + quoted + this.#available,
@@ -341,7 +351,7 @@ function limitsOf({
  * @param {number} value
  */
 function whole(value) {
-  return value > 0 ? Math.min(Math.floor(value), most) : 0;
+  return value > 0 ? Math.min(Math.floor(Number(value)), most) : 0;
 }
 
 /** @param {unknown} value */
@@ -359,6 +369,6 @@ function keyText(key) {
 
 /** @returns {Entry} */
 const entry = () => ({
-  ...{ parent: null, children: [], name: '', limit: 0, windowMs: null },
+  ...{ parent: null, children: new Map(), recent: [], name: '', limit: 0, windowMs: null },
   ...{ called: '', quoted: '', member: '', policy: '', service: '' },
 });

@@ -95,13 +95,13 @@ export function rateLimit(options) {
       } catch (error) {
         throw failed(verdict, watch, error);
       }
-      // A thenable of another realm, or of somebody's own making, is one too.
-      return typeof (/** @type {any} */ (response)?.then) === 'function'
-        ? /** @type {Promise<Response>} */ (response).then(
-            (it) => finished(verdict, watch, it),
-            (error) => Promise.reject(failed(verdict, watch, error)),
-          )
-        : finished(verdict, watch, /** @type {Response} */ (response));
+      if (typeof (/** @type {any} */ (response)?.then) !== 'function') {
+        return finished(verdict, watch, /** @type {Response} */ (response));
+      }
+      return Promise.resolve(response).then(
+        (it) => finished(verdict, watch, it),
+        (error) => Promise.reject(failed(verdict, watch, error)),
+      );
     }
   }
 
