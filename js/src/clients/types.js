@@ -6,11 +6,19 @@
 /** @typedef {import('../middleware/types.js').RequestSource} RequestSource */
 
 /**
+ * What tells an extractor from a plain function.
+ *
+ * @typedef {object} Kind
+ * @property {string} kind What its names begin with: `ip`, `key`, `user`; of `firstOf`, whose names are those of others,
+ *   `first-of`.
+ */
+
+/**
  * Says who the client is: one of those that `tierlimit/clients` makes. The names that it gives are `kind:value`, or null
  * where there is no client.
  *
  * @template [Request=unknown]
- * @typedef {((request: Request, source: RequestSource) => string | null) & { readonly kind: string }} ClientExtractor
+ * @typedef {((request: Request, source: RequestSource) => string | null) & Readonly<Kind>} ClientExtractor
  */
 
 /**

@@ -22,7 +22,7 @@
  * @property {(name: string) => string | null} header A header field by its name in lower case; of several fields of that
  *   name the values joined by `, `; null where there is none.
  * @property {string | null} address The peer's address, as the runtime tells it; null where it tells none.
- * @property {string} method `GET`
+ * @property {string} method The request's method: `GET`.
  * @property {string} url As the framework has it: with or without its origin.
  */
 
