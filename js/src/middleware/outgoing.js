@@ -13,6 +13,8 @@
  * @property {number} statusCode
  * @property {boolean} headersSent
  * @property {boolean} writableFinished
+ * @property {boolean} [destroyed] Not in HTTP/2.
+ * @property {{ readonly aborted: boolean, readonly destroyed: boolean }} [stream] In HTTP/2.
  * @property {(name: string) => number | string | readonly string[] | undefined} getHeader
  * @property {(name: string, value: string) => unknown} setHeader
  * @property {(body?: string) => unknown} end
@@ -95,10 +97,11 @@ export function refuse(verdict, response) {
 export function watch(verdict, outgoing, response) {
   const ended = () => {
     if (outgoing.headersSent) verdict.settle(outgoing.statusCode, response);
-    if (!outgoing.writableFinished) verdict.abort();
+    // In HTTP/2 what was aborted is finished, too.
+    if (!outgoing.writableFinished || outgoing.stream?.aborted) verdict.abort();
   };
   // Its client may have gone away while the limiter was waited for.
-  if (/** @type {{ destroyed?: boolean }} */ (outgoing).destroyed) ended();
+  if (outgoing.destroyed ?? outgoing.stream?.destroyed) ended();
   else outgoing.once('close', ended);
 }
 
