@@ -95,11 +95,21 @@ export function refuse(verdict, response) {
  * @param {Response} response the framework's own
  */
 export function watch(verdict, outgoing, response) {
-  const ended = () => {
+  onEnd(outgoing, (isAborted) => {
     if (outgoing.headersSent) verdict.settle(outgoing.statusCode, response);
-    // In HTTP/2 what was aborted is finished, too.
-    if (!outgoing.writableFinished || outgoing.stream?.aborted) verdict.abort();
-  };
+    if (isAborted) verdict.abort();
+  });
+}
+
+/**
+ * Tells when a response ends, and whether its client went away before that.
+ *
+ * @param {Outgoing} outgoing
+ * @param {(isAborted: boolean) => void} listener
+ */
+export function onEnd(outgoing, listener) {
+  // In HTTP/2 what was aborted is finished, too.
+  const ended = () => listener(!outgoing.writableFinished || outgoing.stream?.aborted === true);
   // Its client may have gone away while the limiter was waited for.
   if (outgoing.destroyed ?? outgoing.stream?.destroyed) ended();
   else outgoing.once('close', ended);
