@@ -1,5 +1,5 @@
 // Builds the WebAssembly module with Emscripten and makes js/dist/ of it:
-//   core.wasm  the module
+//   core.wasm  the module, its functions in an order that compresses well
 //   glue.js    Emscripten's JavaScript around it, its default export a synchronous factory
 //   bytes.js   the module once more, for where nothing else can be imported
 // and glue.d.ts and bytes.d.ts, which say what the two export: TypeScript then looks at no generated code.
@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 import { findEmscripten } from './emscripten.js';
+import { reordered } from './function-order.js';
 import { at, root } from './project.js';
 import { run } from './run.js';
 import { StepError } from './step.js';
@@ -94,7 +95,7 @@ function literal(bytes) {
 
 /** The module and its glue as built, made fit for js/dist/. */
 function files() {
-  const wasm = readFileSync(join(tree, 'bindings/core.wasm'));
+  const wasm = reordered(readFileSync(join(tree, 'bindings/core.wasm')));
   const glue = synchronous(readFileSync(join(tree, 'bindings/core.mjs'), 'utf8'));
   const build = createHash('sha256').update(wasm).update(glue).digest('hex').slice(0, 16);
   const module = named(wasm, build);

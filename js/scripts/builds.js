@@ -41,7 +41,7 @@ export async function buildModule() {
     },
     {
       digest: digest(
-        [...sources, 'bindings', 'js/scripts/build-wasm.js'],
+        [...sources, 'bindings', 'js/scripts/build-wasm.js', 'js/scripts/function-order.js'],
         emscripten.folder,
         emscripten.version,
         version,
