@@ -42,7 +42,7 @@ test('are the types wrong? They are not', async () => {
   const { analysis } = JSON.parse(output.slice(output.indexOf('{')));
   assert.deepEqual(
     [analysis.packageName, analysis.types.kind, Object.keys(analysis.entrypoints).toSorted()],
-    ['tierlimit', 'included', ['.', './clients', './module', './package.json', './slim']],
+    ['tierlimit', 'included', ['.', './clients', './fetch', './module', './package.json', './slim']],
   );
   for (const [name, { resolutions }] of Object.entries(analysis.entrypoints)) {
     for (const kind of ['node16-esm', 'bundler']) {
@@ -76,6 +76,10 @@ test('the entries are these', () => {
     '.': { types: './js/dist/types/index.d.ts', default: './js/src/index.js' },
     './slim': { types: './js/dist/types/slim.d.ts', default: './js/src/slim.js' },
     './module': { types: './js/dist/types/module.d.ts', default: './js/src/module.js' },
+    './fetch': {
+      types: './js/dist/types/middleware/fetch/fetch.d.ts',
+      default: './js/src/middleware/fetch/fetch.js',
+    },
     './clients': {
       types: './js/dist/types/clients/clients.d.ts',
       default: './js/src/clients/clients.js',
@@ -90,9 +94,11 @@ test('each entry exports these values', async () => {
     import * as main from 'tierlimit';
     import * as slim from 'tierlimit/slim';
     import * as module from 'tierlimit/module';
+    import * as fetch from 'tierlimit/fetch';
     import * as clients from 'tierlimit/clients';
     ({
       main: names(main), slim: names(slim), module: names(module),
+      fetch: names(fetch),
       clients: names(clients),
     })`);
   const tag = 'Symbol(Symbol.toStringTag)';
@@ -100,6 +106,7 @@ test('each entry exports these values', async () => {
     main: ['ClockError', 'PolicyError', tag, 'TierLimiter'],
     slim: ['ClockError', 'PolicyError', tag, 'withModule'],
     module: [tag, 'createModule'],
+    fetch: [tag, 'decider', 'exposedHeaders', 'headersFor', 'rateLimit', 'refusal'],
     clients: [
       tag,
       ...['address', 'apiKey', 'claim', 'cloudflare', 'every', 'firstOf', 'header', 'named'],

@@ -31,14 +31,19 @@ const compilers = {
 const typeRoots = [here('node_modules/@types')];
 const workers = here('node_modules/@cloudflare/workers-types/index.d.ts');
 
+// Where there are requests and responses.
+const web = ['fetch.ts'];
+
 /** @type {Record<string, { compilers: (keyof typeof compilers)[], files?: string[], options: object }>} */
 const settings = {
   'nodenext, with the types of Node.js and no DOM': {
     compilers: ['the oldest, 5.2', '5.9', 7],
+    files: web,
     options: { module: 'nodenext', moduleResolution: 'nodenext', typeRoots, types: ['node'] },
   },
   'bundler, with the DOM': {
     compilers: ['the oldest, 5.2', '5.9', 7],
+    files: web,
     options: { module: 'esnext', moduleResolution: 'bundler', lib: ['es2022', 'dom'], types: [] },
   },
   'bundler, with nothing but the language': {
@@ -48,7 +53,7 @@ const settings = {
   // What these types themselves need is not in older compilers.
   'bundler, with the types of Cloudflare Workers': {
     compilers: ['5.9', 7],
-    files: [workers],
+    files: [workers, ...web],
     options: { module: 'esnext', moduleResolution: 'bundler', lib: ['esnext'], types: [] },
   },
 };
@@ -174,6 +179,25 @@ const surface = {
     CoreSetTier: '',
     CoreStats: 'allowed assignments buckets bytes denied evictedTokens evictions swept tableFull',
     createModule: '',
+  },
+  'tierlimit/fetch': {
+    DecisionAbout: 'client cost refused request tier',
+    Extractor: '',
+    FetchHandler: '',
+    FetchOnlyOptions: 'address',
+    FetchOptions:
+      'address body client contentType cost counts headers isFailure limiter noClient onDecision onWarning preflight ' +
+      'refundAborted shadow skip status tier',
+    FetchVerdict: 'abort client cost decision isHead refund refusal refused request settle tier write',
+    HeaderOptions: 'legacy name partitionKey unit version wallNow',
+    PeerAddress: '',
+    RequestLimiter: 'check refund',
+    RequestSource: 'address header method url',
+    decider: '',
+    exposedHeaders: '',
+    headersFor: '',
+    rateLimit: '',
+    refusal: '',
   },
   'tierlimit/clients': {
     AddressOptions: 'header hops prefix4 prefix6 trusted',

@@ -306,7 +306,7 @@ export class Verdict {
    *
    * @template Target
    * @param {Target} target what has the fields, as `access` knows it: a response, a Headers object
-   * @param {Access<Target>} access
+   * @param {Access<Target>} access how fields are read there, and set
    * @param {boolean} [isOutside] whether a limiter inside this one has set its fields already, as where a handler was
    *   asked first; by default those that are there are of a limiter around this one
    * @returns {void}
@@ -362,7 +362,7 @@ export class Verdict {
   /**
    * Says how the request ended: with a response. Its tokens are put back where `counts` says that it does not count.
    *
-   * @param {number} status
+   * @param {number} status 500 where the handler threw
    * @param {Response | null} response the framework's own; null where the handler threw
    * @returns {void}
    * @example

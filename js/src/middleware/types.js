@@ -29,7 +29,7 @@
 /**
  * Finds something in a request, at once: null or undefined where it is not there.
  *
- * @template Request
+ * @template [Request=unknown]
  * @typedef {(request: Request, source: RequestSource) => string | null | undefined} Extractor
  */
 
@@ -87,9 +87,9 @@
 /**
  * What a decision was about.
  *
- * @template Request
+ * @template [Request=unknown]
  * @typedef {object} DecisionAbout
- * @property {string} client Who asks.
+ * @property {string} client The name of who asks.
  * @property {string | null} tier The tier asked for, by the call, `setTier` or the document.
  * @property {number} cost Tokens that the request costs.
  * @property {Request} request The framework's request.

@@ -17,7 +17,12 @@ import { ResponseWatch } from './response-watch.js';
 export { exposedHeaders };
 
 /**
+ * What was decided about a request, and what becomes of its tokens.
+ *
  * @typedef {import('../judge.js').Verdict<Request, Response>} FetchVerdict
+ */
+
+/**
  * @typedef {import('../types.js').DecisionAbout<Request>} DecisionAbout
  * @typedef {import('../types.js').Extractor<Request>} Extractor
  * @typedef {import('../types.js').HeaderOptions} HeaderOptions
@@ -33,15 +38,25 @@ export { exposedHeaders };
  */
 
 /**
- * What is asked of the fetch adapter alone.
+ * Tells the peer's address, of what a handler is called with. What the runtime or the framework passes on beside the
+ * request may be of any type.
  *
- * @typedef {object} FetchOnlyOptions
- * @property {(request: Request, ...rest: any[]) => string | null | undefined} [address] The peer's address, of what the
- *   handler is called with. Default: as `Deno.serve` and `Bun.serve` tell it; elsewhere there is none, so `client` or this
- *   is needed.
+ * @typedef {{ of(request: Request, ...rest: unknown[]): string | null | undefined }['of']} PeerAddress
  */
 
-/** @typedef {RateLimitOptions<Request, Response> & FetchOnlyOptions} FetchOptions */
+/**
+ * What the fetch adapter alone is told.
+ *
+ * @typedef {object} FetchOnlyOptions
+ * @property {PeerAddress} [address] The peer's address. Default: as `Deno.serve` and `Bun.serve` tell it; elsewhere there
+ *   is none, so `client` or this is needed.
+ */
+
+/**
+ * What the fetch adapter is told: `limiter` is required.
+ *
+ * @typedef {RateLimitOptions<Request, Response> & FetchOnlyOptions} FetchOptions
+ */
 
 /**
  * Limits a handler: what is refused does not reach it, and its responses get the header fields. Where the limiter and
@@ -125,7 +140,7 @@ export function rateLimit(options) {
  * answers by promises, so does this.
  *
  * @param {FetchOptions} options as for `rateLimit`
- * @returns {(request: Request, ...rest: any[]) => FetchVerdict | null | Promise<FetchVerdict | null>}
+ * @returns {(request: Request, ...rest: unknown[]) => FetchVerdict | null | Promise<FetchVerdict | null>}
  * @throws {TypeError | RangeError} when an option is not as it should be; the message names it and its value
  * @example
  * const decide = decider({ limiter, client: header('x-api-key') });
@@ -143,7 +158,7 @@ export function decider(options) {
 /**
  * The other half: the header fields of a decision, by their names; of one that denies with `Retry-After`.
  *
- * @param {Decision} decision
+ * @param {Decision} decision of any limiter
  * @param {HeaderOptions & { client?: string, cost?: number }} [options] as the option `headers` of `rateLimit`; `client`
  *   is needed for a partition key, and `cost` for what version 12 says of it
  * @returns {Record<string, string>}
@@ -217,7 +232,7 @@ class FetchSource {
   /**
    * @param {Request} request
    * @param {unknown[]} rest
-   * @param {(request: Request, ...rest: any[]) => string | null | undefined} address
+   * @param {PeerAddress} address
    */
   constructor(request, rest, address) {
     this.#request = request;
