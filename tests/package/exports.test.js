@@ -42,7 +42,11 @@ test('are the types wrong? They are not', async () => {
   const { analysis } = JSON.parse(output.slice(output.indexOf('{')));
   assert.deepEqual(
     [analysis.packageName, analysis.types.kind, Object.keys(analysis.entrypoints).toSorted()],
-    ['tierlimit', 'included', ['.', './clients', './fetch', './module', './package.json', './slim']],
+    [
+      'tierlimit',
+      'included',
+      ['.', './clients', './fetch', './module', './package.json', './slim'],
+    ],
   );
   for (const [name, { resolutions }] of Object.entries(analysis.entrypoints)) {
     for (const kind of ['node16-esm', 'bundler']) {

@@ -188,7 +188,8 @@ const surface = {
     FetchOptions:
       'address body client contentType cost counts headers isFailure limiter noClient onDecision onWarning preflight ' +
       'refundAborted shadow skip status tier',
-    FetchVerdict: 'abort client cost decision isHead refund refusal refused request settle tier write',
+    FetchVerdict:
+      'abort client cost decision isHead refund refusal refused request settle tier write',
     HeaderOptions: 'legacy name partitionKey unit version wallNow',
     PeerAddress: '',
     RequestLimiter: 'check refund',

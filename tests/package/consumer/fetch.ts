@@ -70,7 +70,9 @@ fetch satisfies (request: Request, env: Env, context: Context) => Response | Pro
 fetch satisfies FetchHandler<[Env, Context]>;
 // @ts-expect-error the handler is called with its environment
 fetch(new Request('http://localhost/'));
-const plain = rateLimit({ limiter: slow, tier: 'pro', headers: false })(() => new Response('hello'));
+const plain = rateLimit({ limiter: slow, tier: 'pro', headers: false })(
+  () => new Response('hello'),
+);
 const answer: Response | Promise<Response> = plain(new Request('http://localhost/'));
 
 export async function handle(request: Request): Promise<Response> {
