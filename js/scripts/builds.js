@@ -20,8 +20,14 @@ import { run } from './run.js';
 import { StepError, step } from './step.js';
 
 const sources = ['CMakeLists.txt', 'core'];
-/** CMake reads it from there. */
-const { version } = JSON.parse(readFileSync(at('package.json'), 'utf8'));
+/** CMake reads the version from there. */
+const { version, exports } = JSON.parse(readFileSync(at('package.json'), 'utf8'));
+
+const typesFolder = 'js/dist/types';
+/** The declarations of the entries that have types, as paths in that folder. @type {string[]} */
+const entryTypes = Object.values(exports)
+  .filter(({ types }) => types !== undefined)
+  .map(({ types }) => relative(at(typesFolder), at(types)));
 
 /** Builds js/dist/, the module and what is generated around it. */
 export async function buildModule() {
@@ -48,22 +54,21 @@ export async function buildModule() {
   );
 }
 
-/** Builds js/dist/types/, the declarations that tsc makes of the JSDoc comments, for users of TypeScript and editors. */
+/**
+ * Builds js/dist/types/, the declarations that tsc makes of the JSDoc comments, for users of TypeScript and editors. It
+ * checks nothing there: the types of Node.js, which one entry uses, are installed for tests alone, and `lint/types` checks.
+ */
 export async function buildTypes() {
   const project = 'js/tsconfig.declarations.json';
   const compiler = 'node_modules/.bin/tsc';
-  const entries = ['index', 'slim', 'module'];
   await step(
     'types',
     async () => {
-      rmSync(at('js/dist/types'), { recursive: true, force: true });
+      rmSync(at(typesFolder), { recursive: true, force: true });
       const args = ['--pretty', 'false', '--project', at(project)];
       const { status, output } = await run(at(compiler), args);
       if (status !== 0) throw new StepError(`The declarations cannot be made:\n${output}`);
-      tidyDeclarations(
-        at('js/dist/types'),
-        entries.map((name) => `${name}.d.ts`),
-      );
+      tidyDeclarations(at(typesFolder), entryTypes);
     },
     {
       digest: digest(
@@ -72,10 +77,12 @@ export async function buildTypes() {
           ...['tests/tools/wasm.d.ts', 'package-lock.json'],
         ],
         version,
+        entryTypes,
       ),
-      results: [...entries, 'client', 'core-types', 'errors', 'limiter', 'types'].map(
-        (name) => `js/dist/types/${name}.d.ts`,
-      ),
+      results: [
+        ...entryTypes,
+        ...['client', 'core-types', 'errors', 'limiter', 'types'].map((name) => `${name}.d.ts`),
+      ].map((path) => `${typesFolder}/${path}`),
     },
   );
 }

@@ -1,6 +1,6 @@
 // What tsc leaves to be done on the declarations that it makes of JSDoc comments.
 import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 
 const block = /^\/\*\*(?:[^*]|\*(?!\/))*\*\/\n/gm;
 
@@ -16,7 +16,11 @@ function tidied(text) {
     if (/^\/\*\* @import\b/.test(comment)) return '';
     const tag = comment.search(/^(?:\/\*\*| \*) @typedef\b/m);
     if (tag < 0) return comment;
-    const lines = comment.slice(0, tag).trimEnd().split('\n');
+    const lines = comment
+      .slice(0, tag)
+      .trimEnd()
+      .split('\n')
+      .filter((line) => !line.startsWith(' * @template '));
     while (lines.at(-1)?.trim() === '*') lines.pop();
     const [, name] =
       /(?:\}\}|\}|^ \* \}) (\w+)(?:\n \*\/| \*\/|\n \* @property)/m.exec(comment) ?? [];
@@ -27,7 +31,7 @@ function tidied(text) {
   return rest
     .replace(/^export type (\w+)\b/gm, (start, name) => (descriptions.get(name) ?? '') + start)
     .replace(
-      /^export type (\w+) = import\('([^']+)'\)\.\1;$/gm,
+      /^export type (\w+)(?:<.*>)? = import\('([^']+)'\)\.\1(?:<.*>)?;$/gm,
       "import type { $1 } from '$2';\nexport type { $1 };",
     );
 }
@@ -35,18 +39,19 @@ function tidied(text) {
 /**
  * Tidies the declarations that the entries lead to, and deletes the others, which tell of what no user sees.
  * @param {string} folder
- * @param {string[]} entries names of files in it
+ * @param {string[]} entries paths of files in it
  */
 export function tidyDeclarations(folder, entries) {
   const reached = new Set(entries);
-  for (const name of reached) {
-    const text = tidied(readFileSync(join(folder, name), 'utf8'));
-    for (const [, from] of text.matchAll(/(?:from |import\()'\.\/([^']+)\.js'/g)) {
-      reached.add(`${from}.d.ts`);
+  for (const path of reached) {
+    const text = tidied(readFileSync(join(folder, path), 'utf8'));
+    for (const [, from] of text.matchAll(/(?:from |import\()'(\.[^']+)\.js'/g)) {
+      reached.add(join(dirname(path), `${from}.d.ts`));
     }
-    writeFileSync(join(folder, name), text);
+    writeFileSync(join(folder, path), text);
   }
-  for (const name of readdirSync(folder)) {
-    if (!reached.has(name)) rmSync(join(folder, name), { recursive: true });
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (entry.isFile() && !reached.has(relative(folder, path))) rmSync(path);
   }
 }

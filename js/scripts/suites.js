@@ -46,12 +46,12 @@ export function suites() {
   const differential = tests.filter((path) => /^differential\b/.test(basename(path)));
   const noEval = 'tests/tools/no-eval.test.js';
 
-  // tests/js/ is the suite js, tests/runtime/browser/ the suite runtime/browser, and so on.
+  // tests/js/ is the suite js, tests/runtime/browser/ runtime/browser, tests/http/fetch/ http/fetch, and so on.
   /** @type {Map<string, string[]>} */
   const folders = new Map();
   for (const path of tests) {
     if (path === noEval || differential.includes(path)) continue;
-    const name = /^tests\/(runtime\/[^/]+|[^/]+)\//.exec(path)?.[1] ?? 'other';
+    const name = /^tests\/((?:runtime|http)\/[^/]+|[^/]+)\//.exec(path)?.[1] ?? 'other';
     folders.set(name, [...(folders.get(name) ?? []), path]);
   }
   const js = folders.get('js') ?? [];
@@ -63,7 +63,7 @@ export function suites() {
   return [
     nodeSuite('differential', differential, ['module', 'native']),
     ...[...folders].map(([name, files]) =>
-      nodeSuite(name, files, /^(examples|package|runtime)\b/.test(name) ? packed : ['module']),
+      nodeSuite(name, files, /^(examples|http|package|runtime)\b/.test(name) ? packed : ['module']),
     ),
     nodeSuite('js', js, ['module']),
     // Through NODE_OPTIONS it reaches the processes that `node --test` starts, and theirs; no-eval.test.js proves it.

@@ -42,7 +42,7 @@ test('are the types wrong? They are not', async () => {
   const { analysis } = JSON.parse(output.slice(output.indexOf('{')));
   assert.deepEqual(
     [analysis.packageName, analysis.types.kind, Object.keys(analysis.entrypoints).toSorted()],
-    ['tierlimit', 'included', ['.', './module', './package.json', './slim']],
+    ['tierlimit', 'included', ['.', './clients', './module', './package.json', './slim']],
   );
   for (const [name, { resolutions }] of Object.entries(analysis.entrypoints)) {
     for (const kind of ['node16-esm', 'bundler']) {
@@ -76,6 +76,10 @@ test('the entries are these', () => {
     '.': { types: './js/dist/types/index.d.ts', default: './js/src/index.js' },
     './slim': { types: './js/dist/types/slim.d.ts', default: './js/src/slim.js' },
     './module': { types: './js/dist/types/module.d.ts', default: './js/src/module.js' },
+    './clients': {
+      types: './js/dist/types/clients/clients.d.ts',
+      default: './js/src/clients/clients.js',
+    },
     './core.wasm': './js/dist/core.wasm',
     './package.json': './package.json',
   });
@@ -86,12 +90,21 @@ test('each entry exports these values', async () => {
     import * as main from 'tierlimit';
     import * as slim from 'tierlimit/slim';
     import * as module from 'tierlimit/module';
-    ({ main: names(main), slim: names(slim), module: names(module) })`);
+    import * as clients from 'tierlimit/clients';
+    ({
+      main: names(main), slim: names(slim), module: names(module),
+      clients: names(clients),
+    })`);
   const tag = 'Symbol(Symbol.toStringTag)';
   assert.deepEqual(exported, {
     main: ['ClockError', 'PolicyError', tag, 'TierLimiter'],
     slim: ['ClockError', 'PolicyError', tag, 'withModule'],
     module: [tag, 'createModule'],
+    clients: [
+      tag,
+      ...['address', 'apiKey', 'claim', 'cloudflare', 'every', 'firstOf', 'header', 'named'],
+      'path',
+    ],
   });
 });
 

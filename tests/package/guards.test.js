@@ -193,7 +193,7 @@ test('importing an entry leaves nothing on the global object, so a bundler may l
   project.write({
     'quiet.mjs': `
       const before = Reflect.ownKeys(globalThis).length;
-      for (const entry of ['tierlimit', 'tierlimit/slim', 'tierlimit/module']) await import(entry);
+      for (const entry of ['tierlimit', 'tierlimit/slim', 'tierlimit/module', 'tierlimit/clients']) await import(entry);
       console.log(Reflect.ownKeys(globalThis).length - before);`,
   });
   assert.equal(await project.run(process.execPath, ['quiet.mjs']), '0\n');

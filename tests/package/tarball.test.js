@@ -29,9 +29,10 @@ after(() => project?.remove());
 const expected = new RegExp(
   `^(${[
     'package\\.json|README\\.md|LICENSE|CHANGELOG\\.md|bindings/README\\.md',
-    'js/src/([\\w-]+|core/(edge-light|inline|shared|workerd)|cli/[\\w-]+)\\.js',
+    'js/src/([\\w-]+|core/(edge-light|inline|shared|workerd)|(cli|clients)/[\\w-]+)\\.js',
+    'js/src/(middleware|policies|metrics)/([\\w-]+/)?[\\w-]+\\.js',
     'js/dist/(core\\.wasm|(glue|bytes)\\.(js|d\\.ts))',
-    'js/dist/types/[\\w-]+\\.d\\.ts',
+    'js/dist/types/([\\w-]+/)*[\\w-]+\\.d\\.ts',
   ].join('|')})$`,
 );
 
@@ -68,18 +69,19 @@ test('npm pack, with the script that builds before it, packs the same files', as
   assert.deepEqual(paths.toSorted(), files());
 });
 
-test('installing it runs nothing and brings nothing else', () => {
+test('installing it runs nothing and brings the two libraries of the HTTP entries, which bring nothing', () => {
   for (const name of ['preinstall', 'install', 'postinstall', 'prepare']) {
     assert.equal(manifest.scripts[name], undefined);
   }
   const { dependencies, peerDependencies, optionalDependencies } = manifest;
+  const libraries = ['ipaddr.js', 'structured-headers'];
   assert.deepEqual(
-    [dependencies, peerDependencies, optionalDependencies],
-    Array(3).fill(undefined),
+    [Object.keys(dependencies), peerDependencies, optionalDependencies],
+    [libraries, undefined, undefined],
   );
   assert.deepEqual(
     readdirSync(project.at('node_modules')).filter((name) => !name.startsWith('.')),
-    ['tierlimit'],
+    [...libraries, 'tierlimit'],
   );
 });
 

@@ -176,6 +176,23 @@ const surface = {
     CoreStats: 'allowed assignments buckets bytes denied evictedTokens evictions swept tableFull',
     createModule: '',
   },
+  'tierlimit/clients': {
+    AddressOptions: 'header hops prefix4 prefix6 trusted',
+    ApiKeyOptions: 'header isKnown scheme',
+    ClientExtractor: 'kind',
+    CloudflareOptions: 'prefix4 prefix6 trusted',
+    PathOptions: 'caseSensitive',
+    RequestSource: 'address header method url',
+    address: '',
+    apiKey: '',
+    claim: '',
+    cloudflare: '',
+    every: '',
+    firstOf: '',
+    header: '',
+    named: '',
+    path: '',
+  },
 };
 // Not what the class is over, but what it does is the same, and so are the types that it deals in.
 surface['tierlimit/slim'] = {

@@ -30,7 +30,7 @@ const groups = [
     /FingerprintTable|::(decide|admit|sweep|earliest|foresee|room_for_new|first_to_go|time_to_full|balance_under|use|forget|forget_full|state_under|given_away)\(|move_balance|time_until/,
   ],
   ['putting policies and assignments in force', /TierLimiter|TierDirectory|Assignments/],
-  ['memory (emmalloc)', /alloc|^free$|claim_more|sbrk|memory_available/],
+  ['memory', /alloc|^free$|Heap|memory_available/],
   ['strings and vectors', /std::|^mem|^str/],
 ];
 

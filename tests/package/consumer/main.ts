@@ -27,6 +27,8 @@ import type {
   TokenBucket,
   Window,
 } from 'tierlimit';
+import * as clients from 'tierlimit/clients';
+import type { AddressOptions, ClientExtractor, RequestSource } from 'tierlimit/clients';
 import { createModule } from 'tierlimit/module';
 import type { CoreDecision, CoreLimiter, CoreModule, CoreReport } from 'tierlimit/module';
 import * as slim from 'tierlimit/slim';
@@ -221,3 +223,33 @@ core.setTier('acme', 'pro', 1);
 module._tierlimit_allow(core.handle(), 4, 1, 2, 3, 4, 5, 6, -1, 1, 0).toFixed();
 
 export { answer, coreReport, problems, shared, stats };
+
+const behindProxies: AddressOptions = { trusted: ['loopback', '10.0.0.0/8'] as const, prefix6: 56 };
+const byAddress: ClientExtractor = clients.address(behindProxies);
+const claims = (request: { auth?: { sub: string } }) => request.auth;
+const bySubject: ClientExtractor<{ auth?: { sub: string } }> = clients.claim(claims);
+const byAny = clients.firstOf(
+  bySubject,
+  clients.apiKey({ isKnown: (key) => key !== '' }),
+  byAddress,
+);
+same<ClientExtractor<{ auth?: { sub: string } }>, typeof byAny>();
+same<string | null, ReturnType<typeof byAny>>();
+const byRoute = clients.named(
+  'route',
+  (request: { route: string }, { url }) => request.route + url,
+);
+const source: RequestSource = { header: () => null, address: '::1', method: 'GET', url: '/' };
+clients
+  .every(byRoute, clients.path({ caseSensitive: true }))({ route: '/' }, source)
+  ?.at(0);
+// @ts-expect-error a function of one's own has a kind
+clients.firstOf((request: unknown) => 'ada', clients.cloudflare());
+// @ts-expect-error a request has no route
+byRoute({}, source);
+// @ts-expect-error there is no such option
+clients.address({ hop: 1 });
+// @ts-expect-error a number is no name
+clients.header(7);
+// @ts-expect-error what finds a client does it at once
+clients.named('user', async () => 'ada');

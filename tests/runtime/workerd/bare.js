@@ -59,12 +59,13 @@ export async function bundle(project, folder, entries, options = ['--conditions=
  * @param {string} options.date
  * @param {string[]} [options.flags]
  * @param {string} [options.upstream] the address of a server that the worker knows as the binding UPSTREAM
+ * @param {string} [options.kv] the name of a binding by which that server is a KV namespace
  * @returns {Promise<Server>}
  */
 export async function serve(
   project,
   folder,
-  { main, date, flags = ['no_nodejs_compat'], upstream },
+  { main, date, flags = ['no_nodejs_compat'], upstream, kv },
 ) {
   const names = readdirSync(project.at(folder)).filter((name) => /\.(js|wasm)$/.test(name));
   const modules = [main, ...names.filter((name) => name !== main)].map((name) => {
@@ -76,6 +77,7 @@ export async function serve(
   if (upstream !== undefined) {
     services.push(`(name = "upstream", external = (address = "${upstream}", http = ()))`);
     bindings.push('(name = "UPSTREAM", service = "upstream")');
+    if (kv !== undefined) bindings.push(`(name = "${kv}", kvNamespace = "upstream")`);
   }
   project.write({
     [`${folder}/${main}.capnp`]: `

@@ -1,0 +1,106 @@
+/**
+ * Rate limiting as middleware of Express 4 and 5, and of whatever else calls middleware as they do.
+ * @module
+ */
+
+import { exposedHeaders } from '../headers.js';
+import { IncomingSource } from '../incoming.js';
+import { Judge } from '../judge.js';
+import { admits, tooLate } from '../outgoing.js';
+
+/** @import { Incoming } from '../incoming.js' */
+/** @import { Outgoing } from '../outgoing.js' */
+/** @import { RateLimitOptions } from '../types.js' */
+
+export { exposedHeaders };
+
+/**
+ * @typedef {import('../types.js').HeaderOptions} HeaderOptions
+ * @typedef {import('../types.js').RequestLimiter} RequestLimiter
+ * @typedef {import('../types.js').RequestSource} RequestSource
+ */
+
+/**
+ * What is used of Express's request: `request` of the options, unless its type is named, by
+ * `rateLimit<express.Request>(…)`.
+ *
+ * @typedef {Incoming & { originalUrl?: string, ip?: string | undefined }} ExpressRequest
+ */
+
+/**
+ * What is used of Express's response.
+ *
+ * @typedef {Outgoing} ExpressResponse
+ */
+
+/**
+ * @template {ExpressRequest} [Request=ExpressRequest]
+ * @template {ExpressResponse} [Response=ExpressResponse]
+ * @typedef {RateLimitOptions<Request, Response>} ExpressOptions
+ */
+
+/**
+ * Middleware that limits all that comes after it. Where the limiter answers at once, `next` is called at once; what the
+ * limiter or an option throws is given to `next`. A request that meets it twice counts once.
+ *
+ * @template {ExpressRequest} [Request=ExpressRequest]
+ * @template {ExpressResponse} [Response=ExpressResponse]
+ * @param {ExpressOptions<Request, Response>} options `limiter` is required
+ * @returns {(request: Request, response: Response, next: (error?: unknown) => void) => void}
+ * @throws {TypeError | RangeError} when an option is not as it should be; the message names it and its value
+ * @example
+ * app.use(rateLimit({ limiter }));
+ * app.post('/login', rateLimit({ limiter: strict }), login);
+ */
+export function rateLimit(options) {
+  /** @type {Judge<Request, Response>} */
+  const judge = new Judge(options);
+  /** Set on requests that this middleware has seen. */
+  const seen = Symbol('tierlimit');
+
+  return function rateLimit(request, response, next) {
+    const marked = /** @type {Record<symbol, boolean>} */ (/** @type {unknown} */ (request));
+    if (marked[seen]) {
+      next();
+      return;
+    }
+    marked[seen] = true;
+    if (response.headersSent) {
+      next(tooLate());
+      return;
+    }
+    let verdict;
+    try {
+      verdict = judge.judge(request, new ExpressSource(request));
+    } catch (error) {
+      next(error);
+      return;
+    }
+    if (verdict instanceof Promise) {
+      verdict.then((it) => proceed(it, response, next), next);
+    } else proceed(verdict, response, next);
+  };
+
+  /**
+   * @param {import('../judge.js').Verdict<Request, Response> | null} verdict
+   * @param {Response} response
+   * @param {(error?: unknown) => void} next
+   */
+  function proceed(verdict, response, next) {
+    let mayGoOn;
+    try {
+      mayGoOn = admits(judge, verdict, response);
+    } catch (error) {
+      next(error);
+      return;
+    }
+    if (mayGoOn) next();
+  }
+}
+
+/** What is known of a request, wherever its router is mounted. */
+class ExpressSource extends IncomingSource {
+  get url() {
+    return /** @type {ExpressRequest} */ (this.incoming).originalUrl ?? super.url;
+  }
+}

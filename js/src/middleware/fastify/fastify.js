@@ -1,0 +1,205 @@
+/**
+ * Rate limiting as a plugin of Fastify 5.
+ * @module
+ */
+
+import { check } from '../../errors.js';
+import { exposedHeaders } from '../headers.js';
+import { IncomingSource } from '../incoming.js';
+import { Judge } from '../judge.js';
+import { tooLate, watch } from '../outgoing.js';
+
+/** @import { Access } from '../headers.js' */
+/** @import { Incoming } from '../incoming.js' */
+/** @import { Verdict } from '../judge.js' */
+/** @import { Outgoing } from '../outgoing.js' */
+/** @import { RateLimitOptions } from '../types.js' */
+
+export { exposedHeaders };
+
+/**
+ * @typedef {import('../types.js').HeaderOptions} HeaderOptions
+ * @typedef {import('../types.js').RequestLimiter} RequestLimiter
+ * @typedef {import('../types.js').RequestSource} RequestSource
+ */
+
+/**
+ * What is used of Fastify's request: `request` of the options, unless its type is named.
+ *
+ * @typedef {object} FastifyRequest
+ * @property {Incoming} raw Node's request.
+ * @property {string} ip The peer's address, or, with Fastify's option `trustProxy`, what it takes for it.
+ * @property {{ config?: unknown }} routeOptions Of the route.
+ */
+
+/**
+ * What is used of Fastify's reply.
+ *
+ * @typedef {object} FastifyReply
+ * @property {Outgoing} raw Node's response.
+ * @property {(name: string) => number | string | string[] | undefined} getHeader
+ * @property {(name: string, value: string) => unknown} header
+ * @property {(status: number) => unknown} code
+ * @property {(payload: Uint8Array) => unknown} send
+ */
+
+/**
+ * What is used of Fastify's instance.
+ *
+ * @typedef {object} FastifyInstance
+ * @property {(name: 'onRequest', hook: (request: never, reply: never, done: (error?: Error) => void) => void) => unknown}
+ *   addHook
+ */
+
+/**
+ * @template {FastifyRequest} [Request=FastifyRequest]
+ * @template {FastifyReply} [Reply=FastifyReply]
+ * @typedef {RateLimitOptions<Request, Reply>} FastifyOptions
+ */
+
+/** @typedef {Judge<FastifyRequest, FastifyReply>} FastifyJudge */
+
+const utf8 = new TextEncoder();
+
+/** @type {Access<FastifyReply>} */
+const onReply = {
+  get: (reply, name) => reply.getHeader(name),
+  set: (reply, name, value) => reply.header(name, value),
+};
+
+/**
+ * By the options that they were made of: who registers the same options twice has one limiter.
+ * @type {WeakMap<object, RouteJudges>}
+ */
+const made = new WeakMap();
+
+/**
+ * The plugin: an `onRequest` hook of the instance that it is registered on, and of what is registered there after it, so
+ * also for what is not found. A route says otherwise by its `config`: with `rateLimit: false` it is not limited, and
+ * `rateLimit: { cost: 5 }` are options in place of those given here. Refusals are sent and not thrown, so an error handler
+ * does not see them; what the limiter or an option throws comes to the error handler.
+ *
+ * @param {FastifyInstance} instance
+ * @param {FastifyOptions} options `limiter` is required
+ * @param {(error?: Error) => void} done
+ * @returns {void}
+ * @throws {TypeError | RangeError} when an option is not as it should be; the message names it and its value
+ * @example
+ * await app.register(rateLimit, { limiter });
+ * app.get('/health', { config: { rateLimit: false } }, health);
+ */
+export function rateLimit(instance, options, done) {
+  const judges = made.get(options) ?? new RouteJudges(options);
+  made.set(options, judges);
+  /** Set on requests that this limiter has seen. */
+  const { seen } = judges;
+  instance.addHook('onRequest', rateLimit);
+  done();
+
+  /**
+   * @param {FastifyRequest} request
+   * @param {FastifyReply} reply
+   * @param {(error?: Error) => void} next
+   */
+  function rateLimit(request, reply, next) {
+    const marked = /** @type {Record<symbol, boolean>} */ (/** @type {unknown} */ (request));
+    if (marked[seen]) {
+      next();
+      return;
+    }
+    marked[seen] = true;
+    let judge;
+    let verdict;
+    try {
+      judge = judges.of(request);
+      verdict = judge === null ? null : judge.judge(request, new IncomingSource(request.raw));
+    } catch (error) {
+      next(error);
+      return;
+    }
+    if (judge === null || verdict === null) next();
+    else if (verdict instanceof Promise) {
+      const known = judge;
+      verdict.then((it) => proceed(known, it, reply, next), next);
+    } else proceed(judge, verdict, reply, next);
+  }
+}
+
+// Fastify's own signs: that the hook is also for what stands beside the plugin, and what the plugin is called.
+Object.defineProperties(rateLimit, {
+  [Symbol.for('skip-override')]: { value: true },
+  [Symbol.for('fastify.display-name')]: { value: 'tierlimit' },
+  [Symbol.for('plugin-meta')]: { value: { name: 'tierlimit', fastify: '5.x' } },
+});
+
+/** What judges the requests of each route. */
+class RouteJudges {
+  seen = Symbol('tierlimit');
+  #options;
+  #usual;
+  /** Of routes with options of their own, by these. @type {WeakMap<object, FastifyJudge>} */
+  #own = new WeakMap();
+
+  /** @param {FastifyOptions} options */
+  constructor(options) {
+    this.#options = options;
+    /** @type {FastifyJudge} */
+    this.#usual = new Judge(options);
+  }
+
+  /**
+   * @param {FastifyRequest} request
+   * @returns {FastifyJudge | null} null where the route is not limited
+   */
+  of(request) {
+    const config = /** @type {{ rateLimit?: unknown } | undefined} */ (request.routeOptions.config);
+    const own = config?.rateLimit;
+    if (own === undefined) return this.#usual;
+    if (own === false) return null;
+    const rule = 'false or an object with options';
+    check(typeof own === 'object' && own, 'config.rateLimit', rule, own);
+    let judge = this.#own.get(own);
+    if (judge === undefined) {
+      judge = new Judge({ ...this.#options, ...own });
+      this.#own.set(own, judge);
+    }
+    return judge;
+  }
+}
+
+/**
+ * @param {FastifyJudge} judge
+ * @param {Verdict<FastifyRequest, FastifyReply> | null} verdict
+ * @param {FastifyReply} reply
+ * @param {(error?: Error) => void} next
+ */
+function proceed(judge, verdict, reply, next) {
+  try {
+    if (verdict?.refused) {
+      refuse(verdict, reply);
+      return;
+    }
+    if (verdict !== null) {
+      if (judge.fields !== null && !reply.raw.headersSent) verdict.write(reply, onReply);
+      if (judge.watchesOutcome || judge.watchesAbort) watch(verdict, reply.raw, reply);
+    }
+  } catch (error) {
+    next(error);
+    return;
+  }
+  next();
+}
+
+/**
+ * @param {Verdict<FastifyRequest, FastifyReply>} verdict
+ * @param {FastifyReply} reply
+ */
+function refuse(verdict, reply) {
+  if (reply.raw.headersSent) throw tooLate();
+  const { status, contentType, body } = verdict.refusal();
+  verdict.write(reply, onReply);
+  reply.code(status);
+  reply.header('Content-Type', contentType);
+  // As bytes, for to text of such a type Fastify adds a charset, and a serializer of the app's may come over it.
+  reply.send(utf8.encode(body));
+}

@@ -1,0 +1,71 @@
+/**
+ * Whether a client went away before its response had ended.
+ * @module
+ */
+
+/** @import { Verdict } from '../judge.js' */
+
+/** Looks at one request and its response, and tells the verdict. */
+export class ResponseWatch {
+  #verdict;
+  #signal;
+  #listener;
+
+  /**
+   * @param {Verdict<Request, Response>} verdict
+   * @param {AbortSignal} signal the request's
+   */
+  constructor(verdict, signal) {
+    this.#verdict = verdict;
+    this.#signal = signal;
+    this.#listener = () => this.#gone();
+    if (signal.aborted) verdict.abort();
+    else signal.addEventListener('abort', this.#listener);
+  }
+
+  /** The request has ended: some runtimes abort the signal of each one then. */
+  stop() {
+    this.#signal.removeEventListener('abort', this.#listener);
+  }
+
+  /**
+   * The response, watched to its end.
+   * @param {Response} response
+   * @returns {Response}
+   */
+  around(response) {
+    // What is not sent through this response (a WebSocket) is not looked at.
+    if (response.body === null || response.status === 101) {
+      this.stop();
+      return response;
+    }
+    const reader = response.body.getReader();
+    const body = new ReadableStream(
+      {
+        pull: async (controller) => {
+          try {
+            const { done, value } = await reader.read();
+            if (!done) return controller.enqueue(value);
+          } catch (error) {
+            this.stop();
+            throw error;
+          }
+          this.stop();
+          return controller.close();
+        },
+        cancel: (reason) => {
+          this.#gone();
+          return reader.cancel(reason);
+        },
+      },
+      // Nothing is read ahead of the client.
+      { highWaterMark: 0 },
+    );
+    return new Response(body, response);
+  }
+
+  #gone() {
+    this.stop();
+    this.#verdict.abort();
+  }
+}

@@ -1,0 +1,50 @@
+/**
+ * Requests of Node's http module, as the adapters whose frameworks are built on it see them.
+ * @module
+ */
+
+/** @import { RequestSource } from './types.js' */
+
+/**
+ * What is used of an `IncomingMessage`, or of an `Http2ServerRequest`.
+ *
+ * @typedef {object} Incoming
+ * @property {string} [method]
+ * @property {string} [url]
+ * @property {Record<string, string | string[] | undefined>} headers
+ * @property {{ readonly remoteAddress?: string | undefined }} socket
+ */
+
+/**
+ * What is known of such a request.
+ * @implements {RequestSource}
+ */
+export class IncomingSource {
+  /** @protected */
+  incoming;
+
+  /** @param {Incoming} incoming */
+  constructor(incoming) {
+    this.incoming = incoming;
+  }
+
+  /** @param {string} name */
+  header(name) {
+    // What every object has, as `constructor`, is neither.
+    const value = this.incoming.headers[name];
+    if (typeof value === 'string') return value;
+    return Array.isArray(value) ? value.join(', ') : null;
+  }
+
+  get address() {
+    return this.incoming.socket.remoteAddress ?? null;
+  }
+
+  get method() {
+    return this.incoming.method ?? '';
+  }
+
+  get url() {
+    return this.incoming.url ?? '';
+  }
+}

@@ -1,0 +1,18 @@
+// The Express adapter, with Express 5.
+import { createServer } from 'node:http';
+
+import { expressApp } from '../app/express-app.js';
+import { running } from '../app/running.js';
+import { World } from '../app/world.js';
+import { contract } from '../contract.js';
+import { packages } from '../packages/packages.js';
+
+const express = packages('express5');
+
+contract({
+  name: 'Express 5',
+  start: async (setup) => {
+    const world = new World(setup);
+    return running(createServer(expressApp(express, world)), world);
+  },
+});
