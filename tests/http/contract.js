@@ -295,7 +295,7 @@ export function contract({ name, start, without = {} }) {
         });
         for (let i = 0; i < 5; i += 1) assert.equal((await ask('/')).status, 200);
         const leaving = http.leave('/stream', { headers: { 'X-Cost': '2' } });
-        assert.equal(await leaving.first(), 'first');
+        assert.match(await leaving.first(), /^first/);
         assert.equal((await control({ peek: 'acme' })).remaining, 3);
         await leaving.go();
         await until((state) => state.left === 1, 'the stream was to be cancelled');
@@ -333,7 +333,7 @@ export function contract({ name, start, without = {} }) {
         left.sort((a, b) => a - b),
         Array.from({ length: 100 }, (_, i) => i),
       );
-      assert.equal((await control()).decisions.length, 1000);
+      assert.equal((await control()).decided, 1000);
     });
 
     test('case 48: of nested limiters the one that denies says when', async (t) => {

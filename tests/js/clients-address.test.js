@@ -7,6 +7,7 @@ import { TierLimiter } from 'tierlimit';
 import { address, cloudflare } from 'tierlimit/clients';
 
 import { Random } from '../model/random.js';
+import { runScript } from './support/child.js';
 import { only, thrown } from './support/limiter.js';
 import { clientOf, source } from './support/source.js';
 
@@ -254,6 +255,44 @@ test('however many addresses there are, each is what it was', () => {
   }
 });
 
+test('what is remembered of addresses is bounded, and holds no part of a header', async (t) => {
+  const { status, stdout, stderr } = await runScript(
+    `
+    import { address } from 'tierlimit/clients';
+    const used = () => {
+      gc();
+      return process.memoryUsage().heapUsed;
+    };
+    const by = address({ hops: 1 });
+    let field = '';
+    let n = 0;
+    const source = { header: () => field, address: '', method: 'GET', url: '/' };
+    const ask = () => {
+      n += 1;
+      const text = '2001:db8:' + (4096 + (n >> 8)).toString(16) + ':' + (4096 + (n & 255)).toString(16) + '::12';
+      source.address = text;
+      // As it comes from a parser: one flat text.
+      field = field && Buffer.from('9.9.9.9, '.repeat(2000) + text).toString('latin1');
+      if (by(null, source) !== 'ip:' + text.replace('::12', '::/64')) throw new Error(text);
+    };
+    ask();
+    const before = used();
+    for (let i = 0; i < 100_000; i += 1) ask();
+    const short = used() - before;
+    field = '-';
+    for (let i = 0; i < 5000; i += 1) ask();
+    console.log(JSON.stringify({ short, long: used() - before }));`,
+    ['--expose-gc'],
+  );
+  assert.deepEqual([status, stderr], [0, '']);
+  const grown = JSON.parse(stdout);
+  t.diagnostic(
+    `addresses that are remembered: ${grown.short} bytes, with those of headers ${grown.long}`,
+  );
+  // With the headers that addresses are a part of it would be 17 MB.
+  assert.ok(grown.short < 4e6 && grown.long < 4e6, stdout);
+});
+
 // ---- Behind proxies ----------------------------------------------------------------------------------------------------
 
 const forwardedFor = (/** @type {string} */ value) => ({ 'x-forwarded-for': value });
@@ -453,6 +492,12 @@ test('no more of a header is looked at than is needed, however long it is', () =
     clientOf(forwarded, '10.0.0.1', { forwarded: 'for=203.0.113.5;x='.repeat(1e5) }),
     null,
   );
+  // Of an element 1,024 characters.
+  const element = (/** @type {number} */ length) => ({
+    forwarded: `for=9.9.9.9, ${'for=203.0.113.5;x='.padEnd(length - 1, 'a')}`,
+  });
+  assert.equal(clientOf(forwarded, '10.0.0.1', element(1023)), 'ip:203.0.113.5');
+  assert.equal(clientOf(forwarded, '10.0.0.1', element(1025)), null);
   // Of proxies that are all trusted, 32.
   const by = address({ trusted: ['10.0.0.0/8'] });
   const proxies = (/** @type {number} */ count) =>
@@ -517,6 +562,17 @@ test('what somebody sends in Forwarded changes nothing of what proxies write to 
     const fields = { forwarded: `${sent}, ${added}` };
     assert.equal(clientOf(two, '10.0.0.1', fields), 'ip:203.0.113.5', fields.forwarded);
     assert.equal(clientOf(by, '10.0.0.1', fields), 'ip:203.0.113.5', fields.forwarded);
+  }
+});
+
+test('where a quote is left open, nobody knows how many there are to the left', () => {
+  const by = (/** @type {number} */ hops) => address({ hops, header: 'forwarded' });
+  for (const forwarded of [
+    'for=9.9.9.9, for=8.8.8.8", for=203.0.113.5',
+    'for=a", for=203.0.113.5',
+  ]) {
+    assert.equal(clientOf(by(1), '10.0.0.1', { forwarded }), 'ip:203.0.113.5');
+    for (const hops of [2, 3, 4]) assert.equal(clientOf(by(hops), '10.0.0.1', { forwarded }), null);
   }
 });
 

@@ -353,12 +353,12 @@ test('case 41: parts that could be joined otherwise, and kinds, are kept apart',
 
 test('every: no two lists of parts have one name, however they are nested', () => {
   const random = new Random(41);
-  const pieces = ['|', '%', '%7C', '%25', ':', 'a', 'user:', 'every:', '7C', '25'];
+  const pieces = ['|', '|', '%', '%7C', '%25', 'user:a', 'user:a', 'every:', '7C', '25'];
   /** @returns {[object, ReturnType<typeof every>]} what it is made of, and it */
   function made(/** @type {number} */ depth) {
     if (depth === 0 || random.chance(0.6)) {
       const kind = random.pick(['user', 'route']);
-      const value = Array.from({ length: random.whole(1, 3) }, () => random.pick(pieces)).join('');
+      const value = Array.from({ length: random.whole(1, 4) }, () => random.pick(pieces)).join('');
       return [[kind, value], named(kind, () => value)];
     }
     const parts = Array.from({ length: random.whole(1, 3) }, () => made(depth - 1));

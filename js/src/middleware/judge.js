@@ -268,9 +268,9 @@ export class Verdict {
   client;
   /** The tier that the request was judged by, where an option says so. @type {string | null} */
   tier;
-  /** Tokens. @type {number} */
+  /** Tokens that the request costs. @type {number} */
   cost;
-  /** The framework's request. @type {Request} */
+  /** The request, as the framework has it. @type {Request} */
   request;
 
   #judge;
@@ -310,6 +310,11 @@ export class Verdict {
    * @param {boolean} [isOutside] whether a limiter inside this one has set its fields already, as where a handler was
    *   asked first; by default those that are there are of a limiter around this one
    * @returns {void}
+   * @example
+   * verdict.write(response.headers, {
+   *   get: (headers, name) => headers.get(name),
+   *   set: (headers, name, value) => headers.set(name, value),
+   * });
    */
   write(target, access, isOutside = false) {
     const { decision } = this;
@@ -327,6 +332,10 @@ export class Verdict {
    *
    * @returns {Refusal}
    * @throws {Error} what the option `body` throws
+   * @example
+   * if (verdict.refused) {
+   *   const { status, contentType, body } = verdict.refusal();
+   * }
    */
   refusal() {
     const { decision } = this;
@@ -345,7 +354,7 @@ export class Verdict {
       : { status, contentType: contentType ?? 'application/json', body: JSON.stringify(made) };
   }
 
-  /** `HEAD`: a response without a body. */
+  /** Whether the response to this request has no body, since it is a HEAD. */
   get isHead() {
     return this.#source.method === 'HEAD';
   }
@@ -356,6 +365,8 @@ export class Verdict {
    * @param {number} status
    * @param {Response | null} response the framework's own; null where the handler threw
    * @returns {void}
+   * @example
+   * verdict.settle(response.status, response);
    */
   settle(status, response) {
     const { counts, isFailure } = this.#judge.options;
@@ -374,6 +385,8 @@ export class Verdict {
    * Says that the client went away before the response had ended. Tokens are put back where `refundAborted` says so.
    *
    * @returns {void}
+   * @example
+   * request.signal.addEventListener('abort', () => verdict.abort());
    */
   abort() {
     if (this.#judge.watchesAbort) this.refund();
@@ -383,6 +396,8 @@ export class Verdict {
    * Puts the tokens back, at most once; nothing where the request was denied.
    *
    * @returns {void}
+   * @example
+   * if (response.headers.has('X-Cached')) verdict.refund();
    */
   refund() {
     if (!this.#isCharged) return;

@@ -13,6 +13,8 @@
  * @property {number} statusCode
  * @property {boolean} headersSent
  * @property {boolean} writableFinished
+ * @property {boolean} [destroyed] Not in HTTP/2.
+ * @property {{ readonly aborted: boolean, readonly destroyed: boolean }} [stream] In HTTP/2.
  * @property {(name: string) => number | string | readonly string[] | undefined} getHeader
  * @property {(name: string, value: string) => unknown} setHeader
  * @property {(body?: string) => unknown} end
@@ -93,12 +95,23 @@ export function refuse(verdict, response) {
  * @param {Response} response the framework's own
  */
 export function watch(verdict, outgoing, response) {
-  const ended = () => {
+  onEnd(outgoing, (isAborted) => {
     if (outgoing.headersSent) verdict.settle(outgoing.statusCode, response);
-    if (!outgoing.writableFinished) verdict.abort();
-  };
+    if (isAborted) verdict.abort();
+  });
+}
+
+/**
+ * Tells when a response ends, and whether its client went away before that.
+ *
+ * @param {Outgoing} outgoing
+ * @param {(isAborted: boolean) => void} listener
+ */
+export function onEnd(outgoing, listener) {
+  // In HTTP/2 what was aborted is finished, too.
+  const ended = () => listener(!outgoing.writableFinished || outgoing.stream?.aborted === true);
   // Its client may have gone away while the limiter was waited for.
-  if (/** @type {{ destroyed?: boolean }} */ (outgoing).destroyed) ended();
+  if (outgoing.destroyed ?? outgoing.stream?.destroyed) ended();
   else outgoing.once('close', ended);
 }
 

@@ -89,10 +89,10 @@
  *
  * @template Request
  * @typedef {object} DecisionAbout
- * @property {string} client
- * @property {string | null} tier The tier asked for.
- * @property {number} cost
- * @property {Request} request
+ * @property {string} client Who asks.
+ * @property {string | null} tier The tier asked for, by the call, `setTier` or the document.
+ * @property {number} cost Tokens that the request costs.
+ * @property {Request} request The framework's request.
  * @property {boolean} refused Whether the request is refused; in shadow mode none is.
  */
 
@@ -100,9 +100,9 @@
  * What is sent in place of a response.
  *
  * @typedef {object} Refusal
- * @property {number} status
- * @property {string} contentType
- * @property {string} body
+ * @property {number} status The status of the response.
+ * @property {string} contentType Its Content-Type.
+ * @property {string} body Its body.
  */
 
 export {};

@@ -53,16 +53,13 @@ export function fetchApp(world) {
     return new Response('too late');
   }
 
+  /** Some runtimes find out that a client is gone only where they have something for it. */
   function endless() {
-    let begun = false;
+    const piece = new TextEncoder().encode('first and so on\n'.repeat(500));
+    world.enter();
     return new ReadableStream(
       {
-        pull(controller) {
-          if (begun) return new Promise(() => {});
-          begun = true;
-          world.enter();
-          controller.enqueue(new TextEncoder().encode('first'));
-        },
+        pull: (controller) => controller.enqueue(piece),
         cancel: () => world.left(),
       },
       { highWaterMark: 0 },

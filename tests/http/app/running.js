@@ -14,7 +14,7 @@ export async function running(server, world) {
     control: async (command) => world.control(command),
     close: () => {
       server.close();
-      server.closeAllConnections();
+      server.closeAllConnections?.();
     },
   };
 }

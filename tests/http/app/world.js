@@ -16,6 +16,9 @@ import { TierLimiter } from 'tierlimit';
 
 /** @typedef {{ advanceMs?: number, peek?: string }} Command */
 
+/** So many decisions are told. */
+const kept = 10;
+
 export class World {
   /** Of the adapter that limits the whole app. */
   options;
@@ -26,6 +29,8 @@ export class World {
   #nowMs = 0;
   #entered = 0;
   #left = 0;
+  #decided = 0;
+  /** The first of them. */
   #decisions = [];
   #warnings = [];
 
@@ -42,7 +47,8 @@ export class World {
       ...common,
       limiter: this.#limiter,
       onDecision: (decision, { client, refused }) => {
-        this.#decisions.push([client, decision.allowed, refused]);
+        this.#decided += 1;
+        if (this.#decided <= kept) this.#decisions.push([client, decision.allowed, refused]);
       },
       ...(customBody ? { body: ({ remaining }) => ({ slow: 'down', remaining }) } : {}),
       ...options,
@@ -73,6 +79,7 @@ export class World {
       nowMs: this.#nowMs,
       entered: this.#entered,
       left: this.#left,
+      decided: this.#decided,
       decisions: this.#decisions,
       warnings: this.#warnings,
       remaining: peek === undefined ? null : this.#limiter.peek(peek).remaining,

@@ -2,6 +2,7 @@
 import { createServer } from 'node:http';
 
 import { expressApp } from '../app/express-app.js';
+import { expressTests } from '../app/express-tests.js';
 import { running } from '../app/running.js';
 import { World } from '../app/world.js';
 import { contract } from '../contract.js';
@@ -16,3 +17,5 @@ contract({
     return running(createServer(expressApp(express, world)), world);
   },
 });
+
+expressTests(express);

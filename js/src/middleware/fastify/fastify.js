@@ -82,19 +82,32 @@ const made = new WeakMap();
  * @param {FastifyInstance} instance
  * @param {FastifyOptions} options `limiter` is required
  * @param {(error?: Error) => void} done
+ *   with a TypeError or a RangeError where an option is not as it should be; the message names it and its value
  * @returns {void}
- * @throws {TypeError | RangeError} when an option is not as it should be; the message names it and its value
  * @example
  * await app.register(rateLimit, { limiter });
  * app.get('/health', { config: { rateLimit: false } }, health);
  */
 export function rateLimit(instance, options, done) {
-  const judges = made.get(options) ?? new RouteJudges(options);
-  made.set(options, judges);
-  /** Set on requests that this limiter has seen. */
-  const { seen } = judges;
-  instance.addHook('onRequest', rateLimit);
+  let judges = made.get(options);
+  if (judges === undefined) {
+    try {
+      judges = new RouteJudges(options);
+    } catch (error) {
+      // What a plugin throws itself, Fastify does not catch.
+      done(error);
+      return;
+    }
+    made.set(options, judges);
+  }
+  instance.addHook('onRequest', hookOf(judges));
   done();
+}
+
+/** @param {RouteJudges} judges */
+function hookOf(judges) {
+  const { seen } = judges;
+  return rateLimit;
 
   /**
    * @param {FastifyRequest} request
@@ -134,6 +147,7 @@ Object.defineProperties(rateLimit, {
 
 /** What judges the requests of each route. */
 class RouteJudges {
+  /** Set on requests that have come by. */
   seen = Symbol('tierlimit');
   #options;
   #usual;

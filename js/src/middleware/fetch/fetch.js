@@ -7,6 +7,7 @@
 import { check } from '../../errors.js';
 import { HeaderFields, exposedHeaders, retryAfter } from '../headers.js';
 import { Judge } from '../judge.js';
+import { onHeaders, withFields } from './response-fields.js';
 import { ResponseWatch } from './response-watch.js';
 
 /** @import { Decision } from '../../types.js' */
@@ -184,12 +185,6 @@ export function refusal(verdict) {
 /** Made when needed. @type {HeaderFields | undefined} */
 let usual;
 
-/** @type {Access<Headers>} */
-const onHeaders = {
-  get: (headers, name) => headers.get(name),
-  set: (headers, name, value) => headers.set(name, value),
-};
-
 /** @type {Access<Record<string, string>>} */
 const onObject = {
   get: (fields, name) => fields[name],
@@ -260,32 +255,6 @@ function peerOf(request, about) {
   return typeof about?.requestIP === 'function'
     ? (about.requestIP(request)?.address ?? null)
     : null;
-}
-
-/**
- * A response with the fields of a decision. Headers that may not be changed (of a redirect, of what fetch returned) are
- * copied, and so is a Response that a handler keeps and returns again: it has the fields of another request.
- * @param {FetchVerdict} verdict
- * @param {Response} response
- * @param {symbol} mark what this limiter marks those with that it has written to
- */
-function withFields(verdict, response, mark) {
-  // Neither an upgrade to WebSocket, which is the runtime's own object, nor Response.error() can be copied or added to.
-  if (response.status === 101 || response.status === 0) return response;
-  const marked = /** @type {Record<symbol, boolean>} */ (/** @type {unknown} */ (response));
-  if (!marked[mark]) {
-    try {
-      verdict.write(response.headers, onHeaders, true);
-      marked[mark] = true;
-      return response;
-    } catch (error) {
-      if (!(error instanceof TypeError)) throw error;
-    }
-  }
-  const copy = new Response(response.body, response);
-  if (marked[mark]) for (const name of exposedHeaders) copy.headers.delete(name);
-  verdict.write(copy.headers, onHeaders, true);
-  return copy;
 }
 
 /**

@@ -12,7 +12,7 @@ export class ResponseWatch {
   #listener;
 
   /**
-   * @param {Verdict<Request, Response>} verdict
+   * @param {Verdict<any, Response>} verdict
    * @param {AbortSignal} signal the request's
    */
   constructor(verdict, signal) {

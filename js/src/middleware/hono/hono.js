@@ -1,0 +1,221 @@
+/**
+ * Rate limiting as middleware of Hono 4, in every runtime that it runs in.
+ * @module
+ */
+
+import { check } from '../../errors.js';
+import { ResponseWatch } from '../fetch/response-watch.js';
+import { withFields } from '../fetch/response-fields.js';
+import { exposedHeaders } from '../headers.js';
+import { Judge } from '../judge.js';
+import { onEnd, writeFields } from '../outgoing.js';
+
+/** @import { Access } from '../headers.js' */
+/** @import { Verdict } from '../judge.js' */
+/** @import { Outgoing } from '../outgoing.js' */
+/** @import { RateLimitOptions } from '../types.js' */
+
+export { exposedHeaders };
+
+/**
+ * @typedef {import('../types.js').HeaderOptions} HeaderOptions
+ * @typedef {import('../types.js').RequestLimiter} RequestLimiter
+ * @typedef {import('../types.js').RequestSource} RequestSource
+ */
+
+/**
+ * What is used of Hono's Context: `request` of the options, unless its type is named, by `rateLimit<Context<…>>(…)`.
+ *
+ * @typedef {object} HonoContext
+ * @property {any} env
+ * @property {{ raw: Request, method: string, url: string, header(name: string): string | undefined }} req
+ * @property {Response} res
+ * @property {boolean} finalized
+ * @property {(body: string | null, status: any, headers: Record<string, string>) => Response} body
+ */
+
+/**
+ * What is asked of the Hono adapter alone.
+ *
+ * @template {HonoContext} [Context=HonoContext]
+ * @typedef {object} HonoOnlyOptions
+ * @property {(context: Context) => string | null | undefined} [address] The peer's address. Default: as
+ *   `@hono/node-server`, `Deno.serve` and `Bun.serve` tell it; elsewhere there is none, so `client` or this is needed.
+ */
+
+/**
+ * @template {HonoContext} [Context=HonoContext]
+ * @typedef {RateLimitOptions<Context, Response> & HonoOnlyOptions<Context>} HonoOptions
+ */
+
+/**
+ * Middleware that limits all that comes after it. What is refused goes no further; what the limiter or an option throws
+ * comes to `app.onError`. A request that meets it twice counts once.
+ *
+ * With `@hono/node-server` the fields are set on Node's own response, which costs less: they are sent, but are not in
+ * `c.res.headers`; and where the handler's response has fields of these names already, those are sent in place of ours.
+ *
+ * @template {HonoContext} [Context=HonoContext]
+ * @param {HonoOptions<Context>} options `limiter` is required
+ * @returns {(c: Context, next: () => Promise<void>) => Promise<Response | void>}
+ * @throws {TypeError | RangeError} when an option is not as it should be; the message names it and its value
+ * @example
+ * app.use(rateLimit({ limiter, client: header('x-api-key') }));
+ * app.post('/login', rateLimit({ limiter: strict }), login);
+ */
+export function rateLimit(options) {
+  const { address = peerOf, ...rest } = Object(options);
+  check(typeof address === 'function', 'address', 'a function', address);
+  const isObject = typeof options === 'object' && options !== null;
+  /** @type {Judge<Context, Response>} */
+  const judge = new Judge(isObject ? rest : options);
+  /** Set on contexts that this middleware has seen, and on responses that it has written to. */
+  const mark = Symbol('tierlimit');
+
+  return function rateLimit(c, next) {
+    const marked = /** @type {Record<symbol, boolean>} */ (/** @type {unknown} */ (c));
+    if (marked[mark]) return next();
+    marked[mark] = true;
+    const verdict = judge.judge(c, new HonoSource(c, address));
+    if (verdict instanceof Promise) return verdict.then((it) => proceed(it, c, next));
+    return proceed(verdict, c, next);
+  };
+
+  /**
+   * @param {Verdict<Context, Response> | null} verdict
+   * @param {Context} c
+   * @param {() => Promise<void>} next
+   * @returns {Promise<Response | void>}
+   */
+  function proceed(verdict, c, next) {
+    if (verdict === null) return next();
+    const outgoing = outgoingOf(c.env);
+    if (verdict.refused) return Promise.resolve(refusal(verdict, c, outgoing));
+    if (outgoing !== null && judge.fields !== null && !outgoing.headersSent) {
+      writeFields(verdict, outgoing);
+    }
+    const isDone = outgoing !== null || judge.fields === null;
+    if (isDone && !judge.watchesOutcome && !judge.watchesAbort) return next();
+    return follow(verdict, c, next, outgoing);
+  }
+
+  /**
+   * Goes on, and does what there is to do with the response.
+   * @param {Verdict<Context, Response>} verdict
+   * @param {Context} c
+   * @param {() => Promise<void>} next
+   * @param {Outgoing | null} outgoing
+   */
+  async function follow(verdict, c, next, outgoing) {
+    let watch = null;
+    if (judge.watchesAbort) {
+      if (outgoing !== null) onEnd(outgoing, (isAborted) => isAborted && verdict.abort());
+      else watch = new ResponseWatch(verdict, c.req.raw.signal);
+    }
+    // Not of errors, but of what else can be thrown: for errors Hono has made a response by now.
+    let hasResponse = false;
+    try {
+      await next();
+      hasResponse = c.finalized;
+    } finally {
+      if (!hasResponse) {
+        verdict.settle(500, null);
+        watch?.stop();
+      }
+    }
+    if (!hasResponse) return;
+    const { res } = c;
+    verdict.settle(res.status, res);
+    let response = res;
+    if (outgoing === null && judge.fields !== null) response = withFields(verdict, res, mark);
+    if (watch !== null) response = watch.around(response);
+    if (response === res) return;
+    // Or else the fields of the one that was there would be added to those of this one.
+    c.res = /** @type {any} */ (undefined);
+    c.res = response;
+  }
+}
+
+/**
+ * What is known of a request.
+ * @implements {RequestSource}
+ */
+class HonoSource {
+  #context;
+  #address;
+
+  /**
+   * @param {HonoContext} context
+   * @param {(context: any) => string | null | undefined} address
+   */
+  constructor(context, address) {
+    this.#context = context;
+    this.#address = address;
+  }
+
+  /** @param {string} name */
+  header(name) {
+    return this.#context.req.raw.headers.get(name);
+  }
+
+  get address() {
+    return this.#address(this.#context) ?? null;
+  }
+
+  get method() {
+    return this.#context.req.method;
+  }
+
+  get url() {
+    return this.#context.req.url;
+  }
+}
+
+/**
+ * The peer's address, where Hono's own helpers of these runtimes find it.
+ * @param {HonoContext} context
+ * @returns {string | null}
+ */
+function peerOf({ env, req }) {
+  const about = env?.server ?? env;
+  if (typeof about?.incoming?.socket === 'object') {
+    return about.incoming.socket.remoteAddress ?? null;
+  }
+  if (typeof about?.remoteAddr?.hostname === 'string') return about.remoteAddr.hostname;
+  return typeof about?.requestIP === 'function'
+    ? (about.requestIP(req.raw)?.address ?? null)
+    : null;
+}
+
+/**
+ * Node's response to this request, where Hono runs on Node's http: what is set there is sent, whatever response the
+ * handler makes, and nothing has to be made of that response.
+ * @param {any} env
+ * @returns {Outgoing | null}
+ */
+function outgoingOf(env) {
+  const outgoing = env?.outgoing ?? env?.server?.outgoing;
+  return typeof outgoing?.setHeader === 'function' ? outgoing : null;
+}
+
+/**
+ * What is sent for a request that is refused. With what earlier middleware has set by `c.header`.
+ * @param {Verdict<any, Response>} verdict
+ * @param {HonoContext} c
+ * @param {Outgoing | null} outgoing
+ */
+function refusal(verdict, c, outgoing) {
+  const { status, contentType, body } = verdict.refusal();
+  const fields = { 'Content-Type': contentType };
+  verdict.write({ fields, outgoing }, onRefusal);
+  return c.body(verdict.isHead ? null : body, status, fields);
+}
+
+/**
+ * Of limiters around this one there may be fields on Node's response: these here are sent in their place.
+ * @type {Access<{ fields: Record<string, string>, outgoing: Outgoing | null }>}
+ */
+const onRefusal = {
+  get: ({ fields, outgoing }, name) => fields[name] ?? outgoing?.getHeader(name),
+  set: ({ fields }, name, value) => (fields[name] = value),
+};
