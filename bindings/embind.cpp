@@ -313,6 +313,7 @@ class Limiter {
     result::number("remaining", static_cast<double>(limit.remaining));
     optional_number("retryAfterMs", in_ms(limit.retry));
     optional_number("resetMs", in_ms(limit.reset));
+    optional_number("windowMs", limit.window ? std::optional{static_cast<double>(*limit.window) / 1000} : std::nullopt);
   }
 
   TierLimiter limiter_;

@@ -182,6 +182,7 @@ Decision TierLimiter::describe(const Judgement& judgement, std::uint64_t cost) c
   decision.remaining = binding.remaining;
   decision.retry = binding.retry;
   decision.reset = binding.reset;
+  decision.window = binding.window;
   decision.limit_name = binding.name;
   decision.reason = judgement.reason;
   decision.fallback = judgement.fallback;
@@ -191,19 +192,19 @@ Decision TierLimiter::describe(const Judgement& judgement, std::uint64_t cost) c
 
 LimitDecision TierLimiter::describe_limit(const Judgement& judgement, std::uint64_t cost, std::uint32_t index) const {
   const auto known = [](std::uint64_t wait) { return wait == never ? std::nullopt : std::optional{wait}; };
+  const Limit& limit = judgement.limits != 0 ? limit_of(members_[index]) : *judgement.limit;
   LimitDecision decision;
+  decision.limit = limit.capacity;
+  decision.window = known(limit.fill);
   if (judgement.limits != 0) {
     const Member& member = members_[index];
     decision.name = kinds_[definitions_[member.definition].kind].name;
-    decision.limit = limit_of(member).capacity;
     decision.remaining = member.remaining;
     decision.retry = known(member.retry);
     decision.reset = known(member.reset);
     return decision;
   }
-  const Limit& limit = *judgement.limit;
   decision.name = main_limit;
-  decision.limit = limit.capacity;
   decision.remaining = judgement.state.balance / limit.unit;
   decision.reset = known(time_until(limit, judgement.state.balance, limit.full));
   switch (judgement.reason) {

@@ -51,6 +51,8 @@
  * @property {number | null} retryAfterMs Milliseconds until it admits the same request; 0 when it does now, null when
  *   never.
  * @property {number | null} resetMs Milliseconds until its bucket is full; null when never.
+ * @property {number | null} windowMs Milliseconds in which an empty one fills, rounded up to whole microseconds, or the
+ *   length of a window; null when never.
  */
 
 /**
@@ -64,6 +66,8 @@
  * @property {number | null} [retryAfterMs] Milliseconds until the same request is admitted; 0 when allowed, null when
  *   never.
  * @property {number | null} [resetMs] Milliseconds until the bucket is full; null when never.
+ * @property {number | null} [windowMs] Milliseconds in which an empty bucket fills, rounded up to whole microseconds, or
+ *   the length of the window; null when never.
  * @property {string | null} [tier] The tier asked for, whether or not the document has it.
  * @property {string} [limitName] The limit that binds.
  * @property {'ok' | 'exhausted' | 'cost-exceeds-capacity' | 'never-refills' | 'table-full'} [reason] Why it was allowed or

@@ -48,9 +48,9 @@ const reasons = /** @type {const} */ ([
 ]);
 /** Where in the answer what is said of each limit begins, and how much it is, in doubles; and where what is held is. */
 const limitsAt = 7;
-const limitSize = 5;
-const holdAt = 376;
-const answerBytes = 496;
+const limitSize = 6;
+const holdAt = 440;
+const answerBytes = 560;
 
 const fallbacks = /** @type {const} */ ([null, 'no-tier', 'unknown-tier', 'invalid-tier-policy']);
 
@@ -104,13 +104,14 @@ export class HotPath {
     // there. From then on small whole numbers have none: a decision takes a third less memory.
     const no = null;
     this.shapes = [
-      { name: no, limit: no, remaining: no, retryAfterMs: no, resetMs: no },
+      { name: no, limit: no, remaining: no, retryAfterMs: no, resetMs: no, windowMs: no },
       {
         allowed: no,
         limit: no,
         remaining: no,
         retryAfterMs: no,
         resetMs: no,
+        windowMs: no,
         tier: no,
         limitName: no,
         reason: no,
@@ -316,7 +317,7 @@ export class HotPath {
     const words = this.#words;
     const limits = [this.#limit(0, names)];
     for (let i = 1; i < words[7]; i += 1) limits.push(this.#limit(i, names));
-    const { name, limit, remaining, retryAfterMs, resetMs } = limits[words[8]];
+    const { name, limit, remaining, retryAfterMs, resetMs, windowMs } = limits[words[8]];
     // What the caller gets, and no other object on the way to it.
     return {
       allowed,
@@ -324,6 +325,7 @@ export class HotPath {
       remaining,
       retryAfterMs,
       resetMs,
+      windowMs,
       tier,
       limitName: name,
       reason: reasons[words[4]],
@@ -342,15 +344,17 @@ export class HotPath {
     const at = limitsAt + limitSize * index;
     const retryAfterMs = doubles[at + 2];
     const resetMs = doubles[at + 3];
+    const windowMs = doubles[at + 4];
     return {
       name:
-        this.#words[2 * at + 9] === 0
+        this.#words[2 * at + 11] === 0
           ? 'main'
-          : this.#name(this.#words[2 * at + 8], this.#words[2 * at + 9], names),
+          : this.#name(this.#words[2 * at + 10], this.#words[2 * at + 11], names),
       limit: doubles[at],
       remaining: doubles[at + 1],
       retryAfterMs: retryAfterMs < 0 ? null : retryAfterMs,
       resetMs: resetMs < 0 ? null : resetMs,
+      windowMs: windowMs < 0 ? null : windowMs,
     };
   }
 

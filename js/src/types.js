@@ -157,6 +157,9 @@
  *   it does now, though others may deny; null when never.
  * @property {number | null} resetMs Milliseconds until it is full, or its window counts nothing any more, if nothing else
  *   touches it; null when never.
+ * @property {number | null} windowMs Milliseconds in which all of it comes back, whatever is left now: of a window its
+ *   length, of a token bucket the time in which an empty one fills, capacity by rate, rounded up to whole microseconds;
+ *   null for one that never refills.
  */
 
 /**
@@ -171,6 +174,9 @@
  * @property {number | null} retryAfterMs Milliseconds until the same request is admitted if nothing else touches the
  *   bucket: 0 when allowed, null when never.
  * @property {number | null} resetMs Milliseconds until the bucket is full if nothing else touches it; null when never.
+ * @property {number | null} windowMs Milliseconds in which all of the limit comes back, whatever is left now: of a window
+ *   its length, of a token bucket the time in which an empty one fills, capacity by rate, rounded up to whole
+ *   microseconds; null for one that never refills.
  * @property {string | null} tier The tier asked for, by the call, `setTier` or the document, whether or not the document
  *   has it; null when there is none.
  * @property {string} limitName The limit that binds; `main` where a policy has one limit without a name.

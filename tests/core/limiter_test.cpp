@@ -44,7 +44,7 @@ constexpr Secret secret = {0x0123456789abcdef, 0xfedcba9876543210};
 
 std::string text(const std::optional<std::uint64_t>& wait) { return wait ? std::to_string(*wait) : "never"; }
 
-// All that a decision says.
+// All that a decision says but `window`, which has a test of its own.
 std::string text(const Decision& decision) {
   return std::string(decision.allowed ? "admitted" : "denied")
       .append(" limit ")
@@ -186,6 +186,46 @@ TEST_CASE("limiter: every client has a bucket of its own") {
     CHECK_FALSE(host.take(name, 0));
   }
   CHECK(host.limiter.stats().buckets == std::size(names));
+}
+
+TEST_CASE("limiter: each decision tells in which time all of its limit comes back") {
+  LimiterOptions options;
+  options.max_clients = 8;
+  options.on_full = LimiterOptions::OnFull::deny;
+  Host host(
+      R"({"default": {"capacity": 10, "refillPerSecond": 4}, "tiers": {
+          "rounded up": {"capacity": 10, "refill": {"tokens": 7, "seconds": 1}},
+          "fast": {"capacity": 1, "refillPerSecond": 1e9},
+          "frozen": {"capacity": 3, "refillPerSecond": 0},
+          "sliding": {"algorithm": "sliding-window", "limit": 3, "windowSeconds": 60},
+          "several": {"limits": [{"name": "main", "capacity": 10, "refillPerSecond": 1},
+                                 {"name": "frozen", "capacity": 100, "refillPerSecond": 0},
+                                 {"name": "day", "algorithm": "fixed-window", "limit": 5, "windowSeconds": 86400}]}}})",
+      options);
+  const auto told = [&](std::string_view client, std::uint64_t cost, std::string_view tier) {
+    const Decision decision = host.check(client, 0, cost, tier);
+    REQUIRE(decision.limits.size() == 1);
+    CHECK(decision.limits[0].window == decision.window);
+    return decision.window;
+  };
+  // Whether admitted, exhausted or impossible.
+  for (const std::uint64_t cost : {std::uint64_t{1}, std::uint64_t{10}, std::uint64_t{11}}) {
+    CHECK(told("a", cost, "none") == 2'500'000U);
+    CHECK(told("b", cost, "rounded up") == 1'428'572U);
+    CHECK(told("c", cost, "fast") == 1U);
+    CHECK(told("d", cost, "frozen") == std::nullopt);
+    CHECK(told("e", cost, "sliding") == 60'000'000U);
+    const Decision decision = host.check("f", 0, cost, "several");
+    REQUIRE(decision.limits.size() == 3);
+    CHECK(decision.limits[0].window == 10'000'000U);
+    CHECK(decision.limits[1].window == std::nullopt);
+    CHECK(decision.limits[2].window == 86'400'000'000U);
+    CHECK(decision.limit_name == (cost <= 10 ? "day" : "main"));
+    CHECK(decision.window == decision.limits[cost <= 10 ? 2 : 0].window);
+  }
+  const Decision full = host.check("too many", 0, 1, "rounded up");
+  CHECK(full.reason == Reason::table_full);
+  CHECK(full.window == 1'428'572U);
 }
 
 TEST_CASE("limiter: what is denied is not charged, and what can never be is told so") {

@@ -350,7 +350,8 @@ class Replay {
       return micros ? write(tierlimit::wait_ms(now_ms, *micros)) : "-";
     };
     const auto numbers = [&](const auto& of) {
-      return write(of.limit) + ' ' + std::to_string(of.remaining) + ' ' + wait(of.retry) + ' ' + wait(of.reset);
+      return write(of.limit) + ' ' + std::to_string(of.remaining) + ' ' + wait(of.retry) + ' ' + wait(of.reset) + ' ' +
+             (of.window ? write(static_cast<double>(*of.window) / 1000) : "-");
     };
     const auto fallback = to_string(decision.fallback);
     std::ostringstream line;

@@ -106,6 +106,9 @@ class Performer {
       CHECK(equals(expected, decision.retry, now_ms));
     } else if (name == "resetMs") {
       CHECK(equals(expected, decision.reset, now_ms));
+    } else if (name == "windowMs") {
+      CHECK(expected.IsNull() == !decision.window);
+      if (decision.window) CHECK(expected.GetDouble() == static_cast<double>(*decision.window) / 1000);
     } else if (name == "tier") {
       CHECK(equals(expected, decision.tier.value_or("")));
     } else if (name == "limitName") {

@@ -46,13 +46,13 @@ struct Held {
 
 bool same(const Decision& a, const Decision& b) {
   if (a.allowed != b.allowed || a.limit != b.limit || a.remaining != b.remaining || a.retry != b.retry ||
-      a.reset != b.reset || a.tier != b.tier || a.limit_name != b.limit_name || a.reason != b.reason ||
-      a.fallback != b.fallback || a.limits.size() != b.limits.size()) {
+      a.reset != b.reset || a.window != b.window || a.tier != b.tier || a.limit_name != b.limit_name ||
+      a.reason != b.reason || a.fallback != b.fallback || a.limits.size() != b.limits.size()) {
     return false;
   }
   return std::equal(a.limits.begin(), a.limits.end(), b.limits.begin(), [](const auto& one, const auto& other) {
     return one.name == other.name && one.limit == other.limit && one.remaining == other.remaining &&
-           one.retry == other.retry && one.reset == other.reset;
+           one.retry == other.retry && one.reset == other.reset && one.window == other.window;
   });
 }
 
@@ -61,14 +61,15 @@ bool same(const Decision& decision, const reference::Answer& answer) {
   const Reason reason = answer.allowed ? Reason::ok : binding.reason;
   if (decision.allowed != answer.allowed || decision.limit_name != binding.name || decision.limit != binding.limit ||
       decision.remaining != binding.remaining || decision.retry != binding.retry || decision.reset != binding.reset ||
-      decision.reason != reason || decision.fallback != answer.fallback || decision.tier != answer.tier) {
+      decision.window != binding.window || decision.reason != reason || decision.fallback != answer.fallback ||
+      decision.tier != answer.tier) {
     return false;
   }
   return std::equal(decision.limits.begin(), decision.limits.end(), answer.parts.begin(), answer.parts.end(),
                     [](const auto& limit, const auto& part) {
                       return limit.name == part.name && limit.limit == part.limit &&
                              limit.remaining == part.remaining && limit.retry == part.retry &&
-                             limit.reset == part.reset;
+                             limit.reset == part.reset && limit.window == part.window;
                     });
 }
 
@@ -82,8 +83,10 @@ void check_shape(const Decision& decision) {
     EXPECT(limit.remaining >= 0);
     EXPECT(static_cast<double>(limit.remaining) <= limit.limit);
     EXPECT(limit.reset != std::uint64_t{0} || static_cast<double>(limit.remaining) > limit.limit - 1);
-    binds = binds || (limit.name == decision.limit_name && limit.remaining == decision.remaining &&
-                      limit.retry == decision.retry && limit.reset == decision.reset);
+    binds =
+        binds || (limit.name == decision.limit_name && limit.remaining == decision.remaining &&
+                  limit.retry == decision.retry && limit.reset == decision.reset && limit.window == decision.window);
+    EXPECT(!limit.window || !limit.reset || *limit.reset <= *limit.window);
   }
   EXPECT(binds);
 }

@@ -53,6 +53,7 @@ struct Part {
   std::int64_t remaining = 0;
   std::optional<std::uint64_t> retry;
   std::optional<std::uint64_t> reset;
+  std::optional<std::uint64_t> window;
   Reason reason = Reason::ok;
 };
 
@@ -308,6 +309,13 @@ class Limiter {
   }
 
   // Microseconds until there are so many credits or tokens, which is possible in principle.
+  /// In which all of it comes back.
+  static std::optional<std::uint64_t> fill(const Limit& limit) {
+    if (limit.text.algorithm != Algorithm::token_bucket) return static_cast<std::uint64_t>(limit.text.micros);
+    if (limit.gain == 0) return std::nullopt;
+    return static_cast<std::uint64_t>((limit.full + limit.gain - 1) / limit.gain);
+  }
+
   static std::optional<std::uint64_t> until(const Limit& limit, const Bucket& bucket, Wide wanted, std::int64_t now) {
     if (limit.text.algorithm == Algorithm::token_bucket) {
       if (bucket.balance >= wanted) return 0;
@@ -327,7 +335,7 @@ class Limiter {
   }
 
   static Part judge(const Limit& limit, const Bucket& bucket, std::int64_t cost, std::int64_t now) {
-    Part part{limit.text.name, limit.capacity, 0, std::nullopt, std::nullopt, Reason::ok};
+    Part part{limit.text.name, limit.capacity, 0, std::nullopt, std::nullopt, fill(limit), Reason::ok};
     if (cost > limit.whole) {
       part.reason = Reason::cost_exceeds_capacity;
       return part;

@@ -21,6 +21,7 @@ test('the worked case: five pass, the sixth is denied, two seconds later two mor
       remaining: 0,
       retryAfterMs: 1000,
       resetMs: 5000,
+      windowMs: 5000,
       tier: null,
       reason: 'exhausted',
       fallback: 'no-tier',
@@ -54,6 +55,7 @@ test('a decision that admits', () => {
       remaining: 7,
       retryAfterMs: 0,
       resetMs: 2000,
+      windowMs: 7000,
       tier: 'pro',
       reason: 'ok',
       fallback: null,
@@ -67,11 +69,66 @@ test('a decision that admits', () => {
       remaining: 1,
       retryAfterMs: 0,
       resetMs: 2000,
+      windowMs: 5000,
       tier: null,
       reason: 'ok',
       fallback: 'no-tier',
     }),
   );
+});
+
+test('windowMs is how long all of a limit takes to come back, whatever is left of it', () => {
+  const window = (algorithm, limit, windowSeconds) => ({ algorithm, limit, windowSeconds });
+  const tiers = {
+    plain: [{ capacity: 10, refillPerSecond: 4 }, 2500],
+    fractions: [{ capacity: 2.5, refill: { tokens: 1, seconds: 2 } }, 5000],
+    // 1e6 / 7 microseconds a token: the last of a microsecond counts as a whole one.
+    'rounded up': [{ capacity: 10, refill: { tokens: 7, seconds: 1 } }, 1428.572],
+    'below a microsecond': [{ capacity: 1, refillPerSecond: 1e9 }, 0.001],
+    'beyond any reading': [{ capacity: 9e3, refill: { tokens: 1, seconds: 1e9 } }, 9e15],
+    never: [{ capacity: 3, refillPerSecond: 0 }, null],
+    sliding: [window('sliding-window', 3, 60), 60_000],
+    fixed: [window('fixed-window', 3, 0.000001), 0.001],
+  };
+  const policies = Object.entries(tiers).map(([name, [policy]]) => [name, policy]);
+  const { limiter, take } = clocked(
+    { ...only(1, 1), tiers: Object.fromEntries(policies) },
+    { maxClients: 12, onFull: 'deny' },
+  );
+  for (const [name, [, windowMs]] of Object.entries(tiers)) {
+    const told = [
+      take.peek('acme', 0, 1, name),
+      take(name, 0, 1, name),
+      take(name, 0.0005, 1, name),
+      take(name, 1, 1e15, name),
+    ];
+    assert.deepEqual(
+      told.map((decision) => [decision.windowMs, ...decision.limits.map((each) => each.windowMs)]),
+      told.map(() => [windowMs, windowMs]),
+      name,
+    );
+  }
+  for (let i = 0; i < 12; i += 1) take(`c${i}`, 1);
+  const full = take('one too many', 1, 1, 'plain');
+  assert.deepEqual([full.reason, full.windowMs], ['table-full', 2500]);
+
+  // At once by another policy, and each of several its own; the decision's is that of the one that binds.
+  limiter.setPolicies({
+    default: {
+      limits: [
+        { name: 'main', capacity: 10, refillPerSecond: 1 },
+        { name: 'frozen', capacity: 1000, refillPerSecond: 0 },
+        { name: 'day', ...window('fixed-window', 5, 86_400) },
+      ],
+    },
+  });
+  for (const cost of [1, 6, 11, 2000]) {
+    const decision = take('c1', 1, cost);
+    const each = decision.limits.map(({ windowMs }) => windowMs);
+    assert.deepEqual(each, [10_000, null, 86_400_000]);
+    const index = decision.limits.findIndex(({ name }) => name === decision.limitName);
+    assert.equal(decision.windowMs, each[index]);
+  }
 });
 
 test('each client has a bucket of its own, and each limiter its own clients', () => {

@@ -52,8 +52,24 @@ test('case 25: decisions are right when memory grows beneath them, and what was 
   const copy = structuredClone(handedOut);
 
   const expected = [
-    { allowed: true, limit: 3, remaining: 2, retryAfterMs: 0, resetMs: 1000, tier: null },
-    { allowed: true, limit: 5, remaining: 4, retryAfterMs: 0, resetMs: 1000, tier: 'tür' },
+    {
+      allowed: true,
+      limit: 3,
+      remaining: 2,
+      retryAfterMs: 0,
+      resetMs: 1000,
+      windowMs: 3000,
+      tier: null,
+    },
+    {
+      allowed: true,
+      limit: 5,
+      remaining: 4,
+      retryAfterMs: 0,
+      resetMs: 1000,
+      windowMs: 5000,
+      tier: 'tür',
+    },
   ].map((part, i) => byMain({ ...part, reason: 'ok', fallback: i === 0 ? 'no-tier' : null }));
   const clients = untilGrown(2, (i) => {
     const tier = i % 2 === 1 ? 'tür' : undefined;
@@ -323,6 +339,7 @@ test('onFull: deny refuses new clients, and who is known goes on', () => {
     remaining: 4,
     retryAfterMs: 1000,
     resetMs: 0,
+    windowMs: 4000,
     tier: null,
     reason: 'table-full',
     fallback: 'no-tier',

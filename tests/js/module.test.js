@@ -41,11 +41,14 @@ test('a limiter from policy JSON decides at the times it is given', () => {
     remaining: 1,
     retryAfterMs: 0,
     resetMs: 1000,
+    windowMs: 2000,
     tier: null,
     limitName: 'main',
     reason: 'ok',
     fallback: 'no-tier',
-    limits: [{ name: 'main', limit: 2, remaining: 1, retryAfterMs: 0, resetMs: 1000 }],
+    limits: [
+      { name: 'main', limit: 2, remaining: 1, retryAfterMs: 0, resetMs: 1000, windowMs: 2000 },
+    ],
   });
   assert.equal(limiter.allow('acme', 1, 0), true);
   assert.equal(limiter.allow('acme', 1, 500), false);

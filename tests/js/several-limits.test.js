@@ -47,6 +47,7 @@ test('a denied request names the limit with the longest wait, whatever their ord
       remaining: 0,
       retryAfterMs: 4000,
       resetMs: 8000,
+      windowMs: 8000,
       tier: null,
       limitName: 'slow',
       reason: 'exhausted',
@@ -60,6 +61,7 @@ test('a denied request names the limit with the longest wait, whatever their ord
         remaining: 0,
         retryAfterMs: name === 'slow' ? 4000 : 500,
         resetMs: name === 'slow' ? 8000 : 1000,
+        windowMs: name === 'slow' ? 8000 : 1000,
       })),
     );
     // Obeying is enough, and a microsecond less is not.
@@ -112,9 +114,11 @@ test('a policy of one limit has that one in `limits`, by its name or as main', (
     ['named', 'burst'],
   ]) {
     const decision = take('k', 0, 2, tier);
-    const { limit, remaining, retryAfterMs, resetMs } = decision;
+    const { limit, remaining, retryAfterMs, resetMs, windowMs } = decision;
     assert.equal(decision.limitName, name);
-    assert.deepEqual(decision.limits, [{ name, limit, remaining, retryAfterMs, resetMs }]);
+    assert.deepEqual(decision.limits, [
+      { name, limit, remaining, retryAfterMs, resetMs, windowMs },
+    ]);
   }
 });
 

@@ -43,6 +43,7 @@ function assertRight(limiter, round) {
       remaining: 2,
       retryAfterMs: 0,
       resetMs: null,
+      windowMs: null,
       tier: null,
       reason: 'ok',
       fallback: 'no-tier',

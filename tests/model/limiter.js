@@ -578,12 +578,14 @@ export class ModelLimiter {
     for (const { limit } of parts) this.#count(limit, parts.length);
 
     const ms = (wait) => (wait === null ? null : this.#waitMs(nowMs, now, wait));
+    const asMs = (micros) => (micros === null ? null : Number(micros) / 1000);
     const answers = parts.map(({ limit, remaining, wait, reset }) => ({
       name: limit.name,
       limit: limit.configured,
       remaining,
       retryAfterMs: ms(wait),
       resetMs: ms(reset),
+      windowMs: asMs(fillOf(limit)),
     }));
     const { name, ...bound } = answers[parts.indexOf(binding)];
     return {

@@ -108,8 +108,9 @@ export function answerLine(answer) {
 }
 
 /** What a decision says of all limits and of each. */
-function numbers({ limit, remaining, retryAfterMs, resetMs }) {
-  return `${double(limit)} ${remaining} ${double(retryAfterMs)} ${double(resetMs)}`;
+function numbers({ limit, remaining, retryAfterMs, resetMs, windowMs }) {
+  const times = [retryAfterMs, resetMs, windowMs].map(double).join(' ');
+  return `${double(limit)} ${remaining} ${times}`;
 }
 
 function row({ tier, clientClass, bothAllow, bothDeny, onlyLiveAllows, onlyShadowAllows }) {

@@ -171,7 +171,7 @@ test('a limiter has these members, and its class these', async () => {
   const statics = ['forIsolate', 'length', 'name', 'prototype', 'restore'];
   const decision = [
     ...['allowed', 'fallback', 'limit', 'limitName', 'limits', 'reason', 'remaining', 'resetMs'],
-    ...['retryAfterMs', 'tier'],
+    ...['retryAfterMs', 'tier', 'windowMs'],
   ];
   assert.deepEqual(found, {
     instance: methods,
@@ -181,7 +181,7 @@ test('a limiter has these members, and its class these', async () => {
     client: ['allow', 'check', 'constructor', 'id', 'peek', 'refund', 'reserve', 'tier'],
     decision,
     known: decision,
-    limit: ['limit', 'name', 'remaining', 'resetMs', 'retryAfterMs'],
+    limit: ['limit', 'name', 'remaining', 'resetMs', 'retryAfterMs', 'windowMs'],
     reservation: ['allowed', 'cancel', 'constructor', 'decision', 'expiresAtMs', 'settle'],
     settlement: ['debt', 'outcome', 'returned'],
     shadow: [

@@ -130,9 +130,10 @@ const surface = {
     ClientCheckOptions: 'cost',
     ClientReserveOptions: 'cost ttlMs',
     ClockError: 'code nowMs touchedMs',
-    Decision: 'allowed fallback limit limitName limits reason remaining resetMs retryAfterMs tier',
+    Decision:
+      'allowed fallback limit limitName limits reason remaining resetMs retryAfterMs tier windowMs',
     Limit: 'algorithm name',
-    LimitDecision: 'limit name remaining resetMs retryAfterMs',
+    LimitDecision: 'limit name remaining resetMs retryAfterMs windowMs',
     LimitName: 'name',
     OnRaise: '',
     Policies: 'clients default tiers',
@@ -162,13 +163,13 @@ const surface = {
     CoreClearTier: '',
     CoreClient: '',
     CoreDecision:
-      'allowed error fallback limit limitName limits reason remaining resetMs retryAfterMs tier',
+      'allowed error fallback limit limitName limits reason remaining resetMs retryAfterMs tier windowMs',
     CoreDecisionProblem: `${problem} value`,
     CoreLimiter:
       'allow check clearShadow clearTier delete handle isDeleted peek report restore seed setPolicies ' +
       'setShadowPolicies setTier shadowStats snapshot stats tier tierName',
     CoreLimiterClass: '',
-    CoreLimitDecision: 'limit name remaining resetMs retryAfterMs',
+    CoreLimitDecision: 'limit name remaining resetMs retryAfterMs windowMs',
     CoreModule:
       'HEAPU8 TierLimiter _tierlimit_allow _tierlimit_allow_known _tierlimit_allow_many _tierlimit_answer ' +
       '_tierlimit_batch _tierlimit_batch_end _tierlimit_begin _tierlimit_buffer _tierlimit_check ' +

@@ -40,6 +40,9 @@ struct LimitDecision {
   std::int64_t remaining = 0;
   std::optional<std::uint64_t> retry;  ///< Microseconds until it admits the same request; 0 now, nullopt never.
   std::optional<std::uint64_t> reset;  ///< Microseconds until its bucket is full; 0 when it is, nullopt when never.
+  /// Microseconds in which all of the limit comes back, whatever is left of it now: of a window its length, of a token
+  /// bucket the time in which an empty one fills, rounded up. nullopt: it never refills.
+  std::optional<std::uint64_t> window;
 };
 
 /// The answer to one request. Of several limits that judge together the members are those of the one that binds: of a
@@ -56,6 +59,9 @@ struct Decision {
   std::optional<std::uint64_t> retry;
   /// Microseconds until the bucket is full: 0 when it is, nullopt when never.
   std::optional<std::uint64_t> reset;
+  /// Microseconds in which all of the limit comes back: the length of a window, the time in which an empty bucket
+  /// fills, rounded up. nullopt when never.
+  std::optional<std::uint64_t> window;
   /// The tier asked for, whether or not the document has it. Valid until the limiter's next call. nullopt: none.
   std::optional<std::string_view> tier;
   std::string_view limit_name;  ///< Valid until the limiter's next call.

@@ -65,7 +65,7 @@ export const notStrings = [
  *
  * @param {object} decision without `limitName` and `limits`
  */
-export function byMain({ limit, remaining, retryAfterMs, resetMs, ...rest }) {
-  const numbers = { limit, remaining, retryAfterMs, resetMs };
+export function byMain({ limit, remaining, retryAfterMs, resetMs, windowMs, ...rest }) {
+  const numbers = { limit, remaining, retryAfterMs, resetMs, windowMs };
   return { ...rest, ...numbers, limitName: 'main', limits: [{ name: 'main', ...numbers }] };
 }
