@@ -45,7 +45,10 @@ test('are the types wrong? They are not', async () => {
     [
       'tierlimit',
       'included',
-      ['.', './clients', './fetch', './module', './package.json', './slim'],
+      [
+        ...['.', './clients', './fetch', './metrics', './module', './package.json', './policies'],
+        ...['./policies/file', './slim'],
+      ],
     ],
   );
   for (const [name, { resolutions }] of Object.entries(analysis.entrypoints)) {
@@ -88,6 +91,18 @@ test('the entries are these', () => {
       types: './js/dist/types/clients/clients.d.ts',
       default: './js/src/clients/clients.js',
     },
+    './policies': {
+      types: './js/dist/types/policies/policies.d.ts',
+      default: './js/src/policies/policies.js',
+    },
+    './policies/file': {
+      types: './js/dist/types/policies/file.d.ts',
+      default: './js/src/policies/file.js',
+    },
+    './metrics': {
+      types: './js/dist/types/metrics/metrics.d.ts',
+      default: './js/src/metrics/metrics.js',
+    },
     './core.wasm': './js/dist/core.wasm',
     './package.json': './package.json',
   });
@@ -100,10 +115,15 @@ test('each entry exports these values', async () => {
     import * as module from 'tierlimit/module';
     import * as fetch from 'tierlimit/fetch';
     import * as clients from 'tierlimit/clients';
+    import * as policies from 'tierlimit/policies';
+    import * as policyFile from 'tierlimit/policies/file';
+    import * as metrics from 'tierlimit/metrics';
     ({
       main: names(main), slim: names(slim), module: names(module),
       fetch: names(fetch),
       clients: names(clients),
+      policies: names(policies), policyFile: names(policyFile),
+      metrics: names(metrics),
     })`);
   const tag = 'Symbol(Symbol.toStringTag)';
   assert.deepEqual(exported, {
@@ -115,6 +135,12 @@ test('each entry exports these values', async () => {
       tag,
       ...['address', 'apiKey', 'claim', 'cloudflare', 'every', 'firstOf', 'header', 'named'],
       'path',
+    ],
+    policies: [tag, 'follow', 'poll', 'pollKv', 'pollUrl'],
+    policyFile: [tag, 'watchFile'],
+    metrics: [
+      tag,
+      ...['otelMetrics', 'prometheusContentType', 'prometheusMetrics', 'prometheusText'],
     ],
   });
 });

@@ -50,7 +50,11 @@ import { Tally, remainingMetric, retryAfterMetric } from './tally.js';
  *   where all else waits until metrics are collected, or until a request is denied. Default false.
  */
 
-/** @typedef {MetricsOptions & OtelOwnOptions} OtelOptions */
+/**
+ * What `otelMetrics` may be told.
+ *
+ * @typedef {MetricsOptions & OtelOwnOptions} OtelOptions
+ */
 
 /**
  * Counts of decisions that OpenTelemetry asks for. `otelMetrics` makes it.
@@ -185,4 +189,6 @@ export class OtelMetrics {
  * const metrics = otelMetrics({ meter: otel.getMeter('my-service'), limiter });
  * const limited = rateLimit({ limiter, onDecision: metrics.record });
  */
-export const otelMetrics = (options) => new OtelMetrics(options);
+export function otelMetrics(options) {
+  return new OtelMetrics(options);
+}

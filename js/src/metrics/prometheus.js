@@ -12,6 +12,9 @@ import { Tally, remainingMetric, retryAfterMetric } from './tally.js';
 /** @import { Decision } from '../types.js' */
 /** @import { Family, Metric, MetricsOptions, Sample } from './types.js' */
 
+/** What labels of one's own cannot be called. */
+const ourLabels = ['tier', 'limit', 'outcome', 'fallback', 'le'];
+
 /**
  * What only metrics for Prometheus may be told.
  *
@@ -22,10 +25,11 @@ import { Tally, remainingMetric, retryAfterMetric } from './tally.js';
  *   shares of the capacity from 0, ascending; false: no such histogram. Default: 7 bounds from 0 to 0.9.
  */
 
-/** @typedef {MetricsOptions & PrometheusOwnOptions} PrometheusOptions */
-
-/** What labels of one's own cannot be called. */
-const ourLabels = ['tier', 'limit', 'outcome', 'fallback', 'le'];
+/**
+ * What `prometheusMetrics` may be told.
+ *
+ * @typedef {MetricsOptions & PrometheusOwnOptions} PrometheusOptions
+ */
 
 /**
  * The content type of what `prometheusText` gives.
@@ -129,7 +133,9 @@ const sampleOf = (labels, value) =>
  * const metrics = prometheusMetrics({ limiter, source });
  * const limited = rateLimit({ limiter, onDecision: metrics.record });
  */
-export const prometheusMetrics = (options = {}) => new PrometheusMetrics(options);
+export function prometheusMetrics(options = {}) {
+  return new PrometheusMetrics(options);
+}
 
 /**
  * The text that Prometheus reads, of one or several metrics: the limiters of a service are told apart by their `labels`. It
