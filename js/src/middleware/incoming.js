@@ -9,8 +9,8 @@
  * What is used of an `IncomingMessage`, or of an `Http2ServerRequest`.
  *
  * @typedef {object} Incoming
- * @property {string} [method]
- * @property {string} [url]
+ * @property {string | undefined} [method]
+ * @property {string | undefined} [url]
  * @property {Record<string, string | string[] | undefined>} headers
  * @property {{ readonly remoteAddress?: string | undefined }} socket
  */

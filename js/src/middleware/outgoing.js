@@ -13,11 +13,11 @@
  * @property {number} statusCode
  * @property {boolean} headersSent
  * @property {boolean} writableFinished
- * @property {boolean} [destroyed] Not in HTTP/2.
- * @property {{ readonly aborted: boolean, readonly destroyed: boolean }} [stream] In HTTP/2.
+ * @property {boolean | undefined} [destroyed] Not in HTTP/2.
+ * @property {{ readonly aborted: boolean, readonly destroyed: boolean } | undefined} [stream] In HTTP/2.
  * @property {(name: string) => number | string | readonly string[] | undefined} getHeader
  * @property {(name: string, value: string) => unknown} setHeader
- * @property {(body?: string) => unknown} end
+ * @property {(body: string) => unknown} end
  * @property {(event: 'close', listener: () => void) => unknown} once
  */
 
@@ -65,7 +65,7 @@ export function writeFields(verdict, response) {
 }
 
 /**
- * Sends what is sent for a request that is refused, with the header fields.
+ * Sends what is sent for a request that is refused, with the header fields. Node sends no body where the request is HEAD.
  *
  * @template Request, Response
  * @param {Verdict<Request, Response>} verdict one that is refused
@@ -81,8 +81,7 @@ export function refuse(verdict, response) {
   verdict.write(response, onOutgoing);
   response.statusCode = status;
   response.setHeader('Content-Type', contentType);
-  if (verdict.isHead) response.end();
-  else response.end(body);
+  response.end(body);
 }
 
 /**

@@ -209,6 +209,37 @@ test('a limiter that is waited for while somebody else replies sends nothing and
   }
 });
 
+test('case 49: a response that has begun before the limiter is reached: no fields, and a refusal comes to the error handler', async (t) => {
+  for (const [tokens, text, heard] of [
+    [1, 'begun, and went on', []],
+    [
+      0,
+      'begun, and failed',
+      ['rateLimit was reached after the response had begun; it must stand before what responds'],
+    ],
+  ]) {
+    const errors = [];
+    const app = fastify();
+    const end = (/** @type {string} */ words) => (_, reply) => {
+      reply.hijack();
+      reply.raw.end(words);
+    };
+    app.addHook('onRequest', (_, reply, done) => {
+      reply.raw.write('begun');
+      done();
+    });
+    app.register(rateLimit, { limiter: limiterOf(tokens), client: clientOf });
+    app.setErrorHandler(({ message }, request, reply) => {
+      errors.push(message);
+      end(', and failed')(request, reply);
+    });
+    app.get('/', end(', and went on'));
+    const ask = await open(t, app);
+    const answer = await ask('/');
+    assert.deepEqual([answer.text, answer.headers.ratelimit, errors], [text, undefined, heard]);
+  }
+});
+
 test("the address is the socket's, whatever Fastify trusts; Fastify's own, and the route, are there for who wants them", async (t) => {
   const seen = [];
   const onDecision = (_, { client }) => seen.push(client);

@@ -21,6 +21,16 @@ export { exposedHeaders };
  */
 
 /**
+ * @template Request
+ * @typedef {import('../types.js').DecisionAbout<Request>} DecisionAbout
+ */
+
+/**
+ * @template Request
+ * @typedef {import('../types.js').Extractor<Request>} Extractor
+ */
+
+/**
  * What is used of Express's request: `request` of the options, unless its type is named, by
  * `rateLimit<express.Request>(…)`.
  *
@@ -34,6 +44,8 @@ export { exposedHeaders };
  */
 
 /**
+ * What the middleware is told: `limiter` is required.
+ *
  * @template {ExpressRequest} [Request=ExpressRequest]
  * @template {ExpressResponse} [Response=ExpressResponse]
  * @typedef {RateLimitOptions<Request, Response>} ExpressOptions

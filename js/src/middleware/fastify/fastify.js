@@ -24,7 +24,18 @@ export { exposedHeaders };
  */
 
 /**
- * What is used of Fastify's request: `request` of the options, unless its type is named.
+ * @template Request
+ * @typedef {import('../types.js').DecisionAbout<Request>} DecisionAbout
+ */
+
+/**
+ * @template Request
+ * @typedef {import('../types.js').Extractor<Request>} Extractor
+ */
+
+/**
+ * What is used of Fastify's request: `request` of the options, unless they name its type, as in
+ * `client: (request: fastify.FastifyRequest) => …`.
  *
  * @typedef {object} FastifyRequest
  * @property {Incoming} raw Node's request.
@@ -44,20 +55,25 @@ export { exposedHeaders };
  */
 
 /**
- * What is used of Fastify's instance.
+ * A hook of Fastify's for requests that come in.
  *
- * @typedef {object} FastifyInstance
- * @property {(name: 'onRequest', hook: (request: never, reply: never, done: (error?: Error) => void) => void) => unknown}
- *   addHook
+ * @typedef {(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void} FastifyHook
  */
 
 /**
+ * What is used of Fastify's instance.
+ *
+ * @typedef {object} FastifyInstance
+ * @property {(name: 'onRequest', hook: FastifyHook) => unknown} addHook
+ */
+
+/**
+ * What the plugin is told: `limiter` is required.
+ *
  * @template {FastifyRequest} [Request=FastifyRequest]
  * @template {FastifyReply} [Reply=FastifyReply]
  * @typedef {RateLimitOptions<Request, Reply>} FastifyOptions
  */
-
-/** @typedef {Judge<FastifyRequest, FastifyReply>} FastifyJudge */
 
 const utf8 = new TextEncoder();
 
@@ -79,10 +95,12 @@ const made = new WeakMap();
  * `rateLimit: { cost: 5 }` are options in place of those given here. Refusals are sent and not thrown, so an error handler
  * does not see them; what the limiter or an option throws comes to the error handler.
  *
- * @param {FastifyInstance} instance
- * @param {FastifyOptions} options `limiter` is required
- * @param {(error?: Error) => void} done
- *   with a TypeError or a RangeError where an option is not as it should be; the message names it and its value
+ * @template {FastifyRequest} [Request=FastifyRequest]
+ * @template {FastifyReply} [Reply=FastifyReply]
+ * @param {FastifyInstance} instance Fastify's
+ * @param {FastifyOptions<Request, Reply>} options `limiter` is required
+ * @param {(error?: Error) => void} done is told a TypeError or a RangeError where an option is not as it should be; its
+ *   message names it and its value
  * @returns {void}
  * @example
  * await app.register(rateLimit, { limiter });
@@ -92,7 +110,7 @@ export function rateLimit(instance, options, done) {
   let judges = made.get(options);
   if (judges === undefined) {
     try {
-      judges = new RouteJudges(options);
+      judges = new RouteJudges(/** @type {any} */ (options));
     } catch (error) {
       // What a plugin throws itself, Fastify does not catch.
       done(error);
@@ -151,19 +169,19 @@ class RouteJudges {
   seen = Symbol('tierlimit');
   #options;
   #usual;
-  /** Of routes with options of their own, by these. @type {WeakMap<object, FastifyJudge>} */
+  /** Of routes with options of their own, by these. @type {WeakMap<object, Judge<FastifyRequest, FastifyReply>>} */
   #own = new WeakMap();
 
   /** @param {FastifyOptions} options */
   constructor(options) {
     this.#options = options;
-    /** @type {FastifyJudge} */
+    /** @type {Judge<FastifyRequest, FastifyReply>} */
     this.#usual = new Judge(options);
   }
 
   /**
    * @param {FastifyRequest} request
-   * @returns {FastifyJudge | null} null where the route is not limited
+   * @returns {Judge<FastifyRequest, FastifyReply> | null} null where the route is not limited
    */
   of(request) {
     const config = /** @type {{ rateLimit?: unknown } | undefined} */ (request.routeOptions.config);
@@ -182,7 +200,7 @@ class RouteJudges {
 }
 
 /**
- * @param {FastifyJudge} judge
+ * @param {Judge<FastifyRequest, FastifyReply>} judge
  * @param {Verdict<FastifyRequest, FastifyReply> | null} verdict
  * @param {FastifyReply} reply
  * @param {(error?: Error) => void} next

@@ -23,6 +23,16 @@ export { exposedHeaders };
  */
 
 /**
+ * @template Request
+ * @typedef {import('../types.js').DecisionAbout<Request>} DecisionAbout
+ */
+
+/**
+ * @template Request
+ * @typedef {import('../types.js').Extractor<Request>} Extractor
+ */
+
+/**
  * What is used of Node's request.
  *
  * @typedef {Incoming} NodeRequest
@@ -35,8 +45,10 @@ export { exposedHeaders };
  */
 
 /**
- * @template {NodeRequest} Request
- * @template {NodeResponse} Response
+ * What was decided about a request, and what becomes of its tokens.
+ *
+ * @template {NodeRequest} [Request=NodeRequest]
+ * @template {NodeResponse} [Response=NodeResponse]
  * @typedef {import('../judge.js').Verdict<Request, Response>} NodeVerdict
  */
 
@@ -52,6 +64,8 @@ export { exposedHeaders };
  */
 
 /**
+ * What this adapter is told: `limiter` is required.
+ *
  * @template {NodeRequest} [Request=NodeRequest]
  * @template {NodeResponse} [Response=NodeResponse]
  * @typedef {RateLimitOptions<Request, Response> & NodeOnlyOptions<Request, Response>} NodeOptions
@@ -174,6 +188,6 @@ function prepared(options) {
     judge.warn('error', 'requests are answered with status 500', error);
     if (response.headersSent) return;
     response.statusCode = 500;
-    response.end();
+    response.end('');
   }
 }
