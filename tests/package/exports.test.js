@@ -46,8 +46,8 @@ test('are the types wrong? They are not', async () => {
       'tierlimit',
       'included',
       [
-        ...['.', './clients', './fetch', './metrics', './module', './package.json', './policies'],
-        ...['./policies/file', './slim'],
+        ...['.', './clients', './express', './fastify', './fetch', './metrics', './module'],
+        ...['./node', './package.json', './policies', './policies/file', './slim'],
       ],
     ],
   );
@@ -87,6 +87,18 @@ test('the entries are these', () => {
       types: './js/dist/types/middleware/fetch/fetch.d.ts',
       default: './js/src/middleware/fetch/fetch.js',
     },
+    './node': {
+      types: './js/dist/types/middleware/node/node.d.ts',
+      default: './js/src/middleware/node/node.js',
+    },
+    './express': {
+      types: './js/dist/types/middleware/express/express.d.ts',
+      default: './js/src/middleware/express/express.js',
+    },
+    './fastify': {
+      types: './js/dist/types/middleware/fastify/fastify.d.ts',
+      default: './js/src/middleware/fastify/fastify.js',
+    },
     './clients': {
       types: './js/dist/types/clients/clients.d.ts',
       default: './js/src/clients/clients.js',
@@ -114,6 +126,9 @@ test('each entry exports these values', async () => {
     import * as slim from 'tierlimit/slim';
     import * as module from 'tierlimit/module';
     import * as fetch from 'tierlimit/fetch';
+    import * as node from 'tierlimit/node';
+    import * as express from 'tierlimit/express';
+    import * as fastify from 'tierlimit/fastify';
     import * as clients from 'tierlimit/clients';
     import * as policies from 'tierlimit/policies';
     import * as policyFile from 'tierlimit/policies/file';
@@ -121,6 +136,7 @@ test('each entry exports these values', async () => {
     ({
       main: names(main), slim: names(slim), module: names(module),
       fetch: names(fetch),
+      node: names(node), express: names(express), fastify: names(fastify),
       clients: names(clients),
       policies: names(policies), policyFile: names(policyFile),
       metrics: names(metrics),
@@ -131,6 +147,9 @@ test('each entry exports these values', async () => {
     slim: ['ClockError', 'PolicyError', tag, 'withModule'],
     module: [tag, 'createModule'],
     fetch: [tag, 'decider', 'exposedHeaders', 'headersFor', 'rateLimit', 'refusal'],
+    node: [tag, 'decider', 'exposedHeaders', 'rateLimit', 'refuse', 'writeFields'],
+    express: [tag, 'exposedHeaders', 'rateLimit'],
+    fastify: [tag, 'exposedHeaders', 'rateLimit'],
     clients: [
       tag,
       ...['address', 'apiKey', 'claim', 'cloudflare', 'every', 'firstOf', 'header', 'named'],

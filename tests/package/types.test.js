@@ -32,13 +32,13 @@ const typeRoots = [here('node_modules/@types')];
 const workers = here('node_modules/@cloudflare/workers-types/index.d.ts');
 
 // Where there are requests and responses.
-const web = ['fetch.ts', 'policies.ts', 'metrics.ts'];
+const web = ['fetch.ts', 'express.ts', 'fastify.ts', 'policies.ts', 'metrics.ts'];
 
 /** @type {Record<string, { compilers: (keyof typeof compilers)[], files?: string[], options: object }>} */
 const settings = {
   'nodenext, with the types of Node.js and no DOM': {
     compilers: ['the oldest, 5.2', '5.9', 7],
-    files: web,
+    files: [...web, 'node.ts'],
     options: { module: 'nodenext', moduleResolution: 'nodenext', typeRoots, types: ['node'] },
   },
   'bundler, with the DOM': {
@@ -199,6 +199,59 @@ const surface = {
     headersFor: '',
     rateLimit: '',
     refusal: '',
+  },
+  'tierlimit/node': {
+    DecisionAbout: 'client cost refused request tier',
+    Extractor: '',
+    HeaderOptions: 'legacy name partitionKey unit version wallNow',
+    NodeOnlyOptions: 'onError',
+    NodeOptions:
+      'body client contentType cost counts headers isFailure limiter noClient onDecision onError onWarning ' +
+      'preflight refundAborted shadow skip status tier',
+    NodeRequest: 'headers method socket url',
+    NodeResponse:
+      'destroyed end getHeader headersSent once setHeader statusCode stream writableFinished',
+    NodeVerdict:
+      'abort client cost decision isHead refund refusal refused request settle tier write',
+    RequestLimiter: 'check refund',
+    RequestSource: 'address header method url',
+    decider: '',
+    exposedHeaders: '',
+    rateLimit: '',
+    refuse: '',
+    writeFields: '',
+  },
+  'tierlimit/express': {
+    DecisionAbout: 'client cost refused request tier',
+    Extractor: '',
+    ExpressOnlyRequest: 'ip originalUrl',
+    ExpressOptions:
+      'body client contentType cost counts headers isFailure limiter noClient onDecision onWarning preflight ' +
+      'refundAborted shadow skip status tier',
+    ExpressRequest: 'headers ip method originalUrl socket url',
+    ExpressResponse:
+      'destroyed end getHeader headersSent once setHeader statusCode stream writableFinished',
+    HeaderOptions: 'legacy name partitionKey unit version wallNow',
+    RequestLimiter: 'check refund',
+    RequestSource: 'address header method url',
+    exposedHeaders: '',
+    rateLimit: '',
+  },
+  'tierlimit/fastify': {
+    DecisionAbout: 'client cost refused request tier',
+    Extractor: '',
+    FastifyHook: '',
+    FastifyInstance: 'addHook',
+    FastifyOptions:
+      'body client contentType cost counts headers isFailure limiter noClient onDecision onWarning preflight ' +
+      'refundAborted shadow skip status tier',
+    FastifyReply: 'code getHeader header raw send',
+    FastifyRequest: 'ip raw routeOptions',
+    HeaderOptions: 'legacy name partitionKey unit version wallNow',
+    RequestLimiter: 'check refund',
+    RequestSource: 'address header method url',
+    exposedHeaders: '',
+    rateLimit: '',
   },
   'tierlimit/clients': {
     AddressOptions: 'header hops prefix4 prefix6 trusted',

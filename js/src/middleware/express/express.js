@@ -31,10 +31,18 @@ export { exposedHeaders };
  */
 
 /**
- * What is used of Express's request: `request` of the options, unless its type is named, by
- * `rateLimit<express.Request>(…)`.
+ * What Express adds to Node's request.
  *
- * @typedef {Incoming & { originalUrl?: string, ip?: string | undefined }} ExpressRequest
+ * @typedef {object} ExpressOnlyRequest
+ * @property {string | undefined} [originalUrl] The URL as it came, wherever the router is mounted.
+ * @property {string | undefined} [ip] The peer's address or, with the setting `trust proxy`, what Express takes for it.
+ */
+
+/**
+ * What is used of Express's request: `request` of the options, unless they name its type, as in
+ * `client: (request: express.Request) => …`.
+ *
+ * @typedef {Incoming & ExpressOnlyRequest} ExpressRequest
  */
 
 /**

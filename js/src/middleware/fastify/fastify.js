@@ -38,20 +38,20 @@ export { exposedHeaders };
  * `client: (request: fastify.FastifyRequest) => …`.
  *
  * @typedef {object} FastifyRequest
- * @property {Incoming} raw Node's request.
+ * @property {Incoming} raw Node's own request.
  * @property {string} ip The peer's address, or, with Fastify's option `trustProxy`, what it takes for it.
- * @property {{ config?: unknown }} routeOptions Of the route.
+ * @property {{ config?: unknown }} routeOptions Of the route that was found.
  */
 
 /**
  * What is used of Fastify's reply.
  *
  * @typedef {object} FastifyReply
- * @property {Outgoing} raw Node's response.
- * @property {(name: string) => number | string | string[] | undefined} getHeader
- * @property {(name: string, value: string) => unknown} header
- * @property {(status: number) => unknown} code
- * @property {(payload: Uint8Array) => unknown} send
+ * @property {Outgoing} raw Node's own response.
+ * @property {(name: string) => number | string | string[] | undefined} getHeader Of those that are set so far.
+ * @property {(name: string, value: string) => unknown} header Sets one, in place of what is there.
+ * @property {(status: number) => unknown} code Sets the status.
+ * @property {(payload: Uint8Array) => unknown} send Sends the response.
  */
 
 /**
@@ -64,7 +64,7 @@ export { exposedHeaders };
  * What is used of Fastify's instance.
  *
  * @typedef {object} FastifyInstance
- * @property {(name: 'onRequest', hook: FastifyHook) => unknown} addHook
+ * @property {(name: 'onRequest', hook: FastifyHook) => unknown} addHook Adds one that is called for each request.
  */
 
 /**
@@ -74,20 +74,6 @@ export { exposedHeaders };
  * @template {FastifyReply} [Reply=FastifyReply]
  * @typedef {RateLimitOptions<Request, Reply>} FastifyOptions
  */
-
-const utf8 = new TextEncoder();
-
-/** @type {Access<FastifyReply>} */
-const onReply = {
-  get: (reply, name) => reply.getHeader(name),
-  set: (reply, name, value) => reply.header(name, value),
-};
-
-/**
- * By the options that they were made of: who registers the same options twice has one limiter.
- * @type {WeakMap<object, RouteJudges>}
- */
-const made = new WeakMap();
 
 /**
  * The plugin: an `onRequest` hook of the instance that it is registered on, and of what is registered there after it, so
@@ -121,6 +107,20 @@ export function rateLimit(instance, options, done) {
   instance.addHook('onRequest', hookOf(judges));
   done();
 }
+
+const utf8 = new TextEncoder();
+
+/** @type {Access<FastifyReply>} */
+const onReply = {
+  get: (reply, name) => reply.getHeader(name),
+  set: (reply, name, value) => reply.header(name, value),
+};
+
+/**
+ * By the options that they were made of: who registers the same options twice has one limiter.
+ * @type {WeakMap<object, RouteJudges>}
+ */
+const made = new WeakMap();
 
 /** @param {RouteJudges} judges */
 function hookOf(judges) {

@@ -53,10 +53,10 @@ export { exposedHeaders };
  */
 
 /**
- * What is asked of this adapter alone.
+ * What this adapter alone is told.
  *
- * @template {NodeRequest} Request
- * @template {NodeResponse} Response
+ * @template {NodeRequest} [Request=NodeRequest]
+ * @template {NodeResponse} [Response=NodeResponse]
  * @typedef {object} NodeOnlyOptions
  * @property {(error: Error, request: Request, response: Response) => void} [onError] Answers where the limiter or an option
  *   threw, or where the request is refused and another response has begun already; the listener is not called. Default:
