@@ -179,6 +179,20 @@ for (const made of [limiterOf, slowLimiterOf]) {
   });
 }
 
+test('routes and plugins are limited in whatever order they are registered', async (t) => {
+  const app = fastify();
+  app.get('/before', async () => 'in');
+  app.register(async (inside) => inside.get('/plugin-before', async () => 'in'));
+  app.register(rateLimit, { limiter: limiterOf(4), client: clientOf });
+  app.get('/after', async () => 'in');
+  app.register(async (inside) => inside.get('/plugin-after', async () => 'in'));
+  const ask = await open(t, app);
+  const paths = ['/before', '/plugin-before', '/after', '/plugin-after'];
+  for (const [i, path] of paths.entries()) {
+    assert.equal((await ask(path)).headers.ratelimit, `"main";r=${3 - i}`, path);
+  }
+});
+
 test('a limiter that is waited for while somebody else replies sends nothing and breaks nothing', async (t) => {
   for (const tokens of [0, 1]) {
     const limiter = limiterOf(tokens);

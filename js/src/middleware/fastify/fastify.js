@@ -76,8 +76,8 @@ export { exposedHeaders };
  */
 
 /**
- * The plugin: an `onRequest` hook of the instance that it is registered on, and of what is registered there after it, so
- * also for what is not found. A route says otherwise by its `config`: with `rateLimit: false` it is not limited, and
+ * The plugin: an `onRequest` hook of the instance that it is registered on and of all plugins there, before it or after it,
+ * so also for what is not found. A route says otherwise by its `config`: with `rateLimit: false` it is not limited, and
  * `rateLimit: { cost: 5 }` are options in place of those given here. Refusals are sent and not thrown, so an error handler
  * does not see them; what the limiter or an option throws comes to the error handler.
  *
