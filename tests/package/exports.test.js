@@ -45,7 +45,10 @@ test('are the types wrong? They are not', async () => {
     [
       'tierlimit',
       'included',
-      ['.', './clients', './fetch', './module', './package.json', './slim'],
+      [
+        ...['.', './clients', './express', './fastify', './fetch', './metrics', './module'],
+        ...['./node', './package.json', './policies', './policies/file', './slim'],
+      ],
     ],
   );
   for (const [name, { resolutions }] of Object.entries(analysis.entrypoints)) {
@@ -84,9 +87,33 @@ test('the entries are these', () => {
       types: './js/dist/types/middleware/fetch/fetch.d.ts',
       default: './js/src/middleware/fetch/fetch.js',
     },
+    './node': {
+      types: './js/dist/types/middleware/node/node.d.ts',
+      default: './js/src/middleware/node/node.js',
+    },
+    './express': {
+      types: './js/dist/types/middleware/express/express.d.ts',
+      default: './js/src/middleware/express/express.js',
+    },
+    './fastify': {
+      types: './js/dist/types/middleware/fastify/fastify.d.ts',
+      default: './js/src/middleware/fastify/fastify.js',
+    },
     './clients': {
       types: './js/dist/types/clients/clients.d.ts',
       default: './js/src/clients/clients.js',
+    },
+    './policies': {
+      types: './js/dist/types/policies/policies.d.ts',
+      default: './js/src/policies/policies.js',
+    },
+    './policies/file': {
+      types: './js/dist/types/policies/file.d.ts',
+      default: './js/src/policies/file.js',
+    },
+    './metrics': {
+      types: './js/dist/types/metrics/metrics.d.ts',
+      default: './js/src/metrics/metrics.js',
     },
     './core.wasm': './js/dist/core.wasm',
     './package.json': './package.json',
@@ -99,11 +126,20 @@ test('each entry exports these values', async () => {
     import * as slim from 'tierlimit/slim';
     import * as module from 'tierlimit/module';
     import * as fetch from 'tierlimit/fetch';
+    import * as node from 'tierlimit/node';
+    import * as express from 'tierlimit/express';
+    import * as fastify from 'tierlimit/fastify';
     import * as clients from 'tierlimit/clients';
+    import * as policies from 'tierlimit/policies';
+    import * as policyFile from 'tierlimit/policies/file';
+    import * as metrics from 'tierlimit/metrics';
     ({
       main: names(main), slim: names(slim), module: names(module),
       fetch: names(fetch),
+      node: names(node), express: names(express), fastify: names(fastify),
       clients: names(clients),
+      policies: names(policies), policyFile: names(policyFile),
+      metrics: names(metrics),
     })`);
   const tag = 'Symbol(Symbol.toStringTag)';
   assert.deepEqual(exported, {
@@ -111,10 +147,19 @@ test('each entry exports these values', async () => {
     slim: ['ClockError', 'PolicyError', tag, 'withModule'],
     module: [tag, 'createModule'],
     fetch: [tag, 'decider', 'exposedHeaders', 'headersFor', 'rateLimit', 'refusal'],
+    node: [tag, 'decider', 'exposedHeaders', 'rateLimit', 'refuse', 'writeFields'],
+    express: [tag, 'exposedHeaders', 'rateLimit'],
+    fastify: [tag, 'exposedHeaders', 'rateLimit'],
     clients: [
       tag,
       ...['address', 'apiKey', 'claim', 'cloudflare', 'every', 'firstOf', 'header', 'named'],
       'path',
+    ],
+    policies: [tag, 'follow', 'poll', 'pollKv', 'pollUrl'],
+    policyFile: [tag, 'watchFile'],
+    metrics: [
+      tag,
+      ...['otelMetrics', 'prometheusContentType', 'prometheusMetrics', 'prometheusText'],
     ],
   });
 });

@@ -20,10 +20,13 @@ const withoutComments = (code) =>
     comment.replace(/[^\n]/g, ' '),
   );
 
+/** For runtimes with Node's API alone, and an entry of its own: it reads files and sets timers. */
+const forNode = 'src/policies/watched-file.js';
+
 /** Files that run where users are, but for the program, which is for Node. */
 const libraryFiles = () =>
   readdirSync(installed('js'), { recursive: true, encoding: 'utf8' }).filter(
-    (path) => path.endsWith('.js') && !path.startsWith('src/cli/'),
+    (path) => path.endsWith('.js') && !path.startsWith('src/cli/') && path !== forNode,
   );
 
 /**
@@ -69,6 +72,16 @@ test('case 21: no file makes code of text', () => {
 
 test('cases 22 and 24: no file looks for itself, fetches, or asks where it runs', () => {
   assert.deepEqual(found(libraryFiles(), lookingAround), []);
+});
+
+test('only the entry for a watched file leads to what is for Node alone', () => {
+  const leading = libraryFiles().filter((path) =>
+    readFileSync(installed(`js/${path}`), 'utf8').includes('watched-file.js'),
+  );
+  assert.deepEqual(leading, ['src/policies/file.js']);
+  // It makes no code of text either, but that it does so later.
+  assert.deepEqual(found([forNode], makingCode), [`${forNode}: ${makingCode[3]}`]);
+  assert.deepEqual(found([forNode], lookingAround), [`${forNode}: ${lookingAround.at(-1)}`]);
 });
 
 test('cases 21, 22 and 24: in the glue there is not even the word', () => {
@@ -193,7 +206,8 @@ test('importing an entry leaves nothing on the global object, so a bundler may l
   project.write({
     'quiet.mjs': `
       const before = Reflect.ownKeys(globalThis).length;
-      for (const entry of ['tierlimit', 'tierlimit/slim', 'tierlimit/module', 'tierlimit/clients']) await import(entry);
+      const entries = ['', '/slim', '/module', '/clients', '/policies', '/policies/file', '/metrics'];
+      for (const entry of entries) await import('tierlimit' + entry);
       console.log(Reflect.ownKeys(globalThis).length - before);`,
   });
   assert.equal(await project.run(process.execPath, ['quiet.mjs']), '0\n');

@@ -32,13 +32,13 @@ const typeRoots = [here('node_modules/@types')];
 const workers = here('node_modules/@cloudflare/workers-types/index.d.ts');
 
 // Where there are requests and responses.
-const web = ['fetch.ts'];
+const web = ['fetch.ts', 'express.ts', 'fastify.ts', 'policies.ts', 'metrics.ts'];
 
 /** @type {Record<string, { compilers: (keyof typeof compilers)[], files?: string[], options: object }>} */
 const settings = {
   'nodenext, with the types of Node.js and no DOM': {
     compilers: ['the oldest, 5.2', '5.9', 7],
-    files: web,
+    files: [...web, 'node.ts'],
     options: { module: 'nodenext', moduleResolution: 'nodenext', typeRoots, types: ['node'] },
   },
   'bundler, with the DOM': {
@@ -201,6 +201,59 @@ const surface = {
     rateLimit: '',
     refusal: '',
   },
+  'tierlimit/node': {
+    DecisionAbout: 'client cost refused request tier',
+    Extractor: '',
+    HeaderOptions: 'legacy name partitionKey unit version wallNow',
+    NodeOnlyOptions: 'onError',
+    NodeOptions:
+      'body client contentType cost counts headers isFailure limiter noClient onDecision onError onWarning ' +
+      'preflight refundAborted shadow skip status tier',
+    NodeRequest: 'headers method socket url',
+    NodeResponse:
+      'destroyed end getHeader headersSent once setHeader statusCode stream writableFinished',
+    NodeVerdict:
+      'abort client cost decision isHead refund refusal refused request settle tier write',
+    RequestLimiter: 'check refund',
+    RequestSource: 'address header method url',
+    decider: '',
+    exposedHeaders: '',
+    rateLimit: '',
+    refuse: '',
+    writeFields: '',
+  },
+  'tierlimit/express': {
+    DecisionAbout: 'client cost refused request tier',
+    Extractor: '',
+    ExpressOnlyRequest: 'ip originalUrl',
+    ExpressOptions:
+      'body client contentType cost counts headers isFailure limiter noClient onDecision onWarning preflight ' +
+      'refundAborted shadow skip status tier',
+    ExpressRequest: 'headers ip method originalUrl socket url',
+    ExpressResponse:
+      'destroyed end getHeader headersSent once setHeader statusCode stream writableFinished',
+    HeaderOptions: 'legacy name partitionKey unit version wallNow',
+    RequestLimiter: 'check refund',
+    RequestSource: 'address header method url',
+    exposedHeaders: '',
+    rateLimit: '',
+  },
+  'tierlimit/fastify': {
+    DecisionAbout: 'client cost refused request tier',
+    Extractor: '',
+    FastifyHook: '',
+    FastifyInstance: 'addHook',
+    FastifyOptions:
+      'body client contentType cost counts headers isFailure limiter noClient onDecision onWarning preflight ' +
+      'refundAborted shadow skip status tier',
+    FastifyReply: 'code getHeader header raw send',
+    FastifyRequest: 'ip raw routeOptions',
+    HeaderOptions: 'legacy name partitionKey unit version wallNow',
+    RequestLimiter: 'check refund',
+    RequestSource: 'address header method url',
+    exposedHeaders: '',
+    rateLimit: '',
+  },
   'tierlimit/clients': {
     AddressOptions: 'header hops prefix4 prefix6 trusted',
     ApiKeyOptions: 'header isKnown scheme',
@@ -217,6 +270,60 @@ const surface = {
     header: '',
     named: '',
     path: '',
+  },
+  'tierlimit/policies': {
+    FollowOptions: 'documents limiter onApplied onRefused signal timeoutMs wallNow',
+    FollowedSource: 'close done status [Symbol.dispose]',
+    KvNamespace: 'get getWithMetadata',
+    LookOutcome: '',
+    PolicyDocument: '',
+    PolicySource: 'close status [Symbol.dispose]',
+    PolicyTarget: 'setPolicies',
+    PollKvOptions:
+      'intervalMs key limiter maxBytes namespace now onApplied onRefused signal timeoutMs wallNow',
+    PollOptions: 'from intervalMs limiter now onApplied onRefused read signal timeoutMs wallNow',
+    PollUrlOptions:
+      'fetch headers intervalMs limiter maxBytes now onApplied onRefused signal timeoutMs url wallNow',
+    PolledSource: 'close refresh status [Symbol.dispose]',
+    ReadContext: 'signal version',
+    SourceOptions: 'limiter onApplied onRefused signal timeoutMs wallNow',
+    SourceStatus:
+      'appliedAtMs from readAtMs refused rejected revision state unreadable version warnings',
+    SourceTrouble: 'error sinceMs times',
+    VersionedDocument: 'document version',
+    follow: '',
+    poll: '',
+    pollKv: '',
+    pollUrl: '',
+  },
+  'tierlimit/policies/file': {
+    LookOutcome: '',
+    PolicySource: 'close status [Symbol.dispose]',
+    PolicyTarget: 'setPolicies',
+    SourceOptions: 'limiter onApplied onRefused signal timeoutMs wallNow',
+    SourceStatus:
+      'appliedAtMs from readAtMs refused rejected revision state unreadable version warnings',
+    SourceTrouble: 'error sinceMs times',
+    WatchFileOptions:
+      'limiter maxBytes onApplied onRefused path persistent pollMs settleMs signal timeoutMs wallNow',
+    WatchedFile: 'close refresh status [Symbol.dispose]',
+    watchFile: '',
+  },
+  'tierlimit/metrics': {
+    Meter:
+      'addBatchObservableCallback createHistogram createObservableCounter createObservableGauge ' +
+      'removeBatchObservableCallback',
+    MetricsOptions: 'limiter maxLimits maxTiers retryAfterBoundsSeconds source',
+    OtelMetrics: 'close record',
+    OtelOptions:
+      'attributes limiter maxLimits maxTiers meter remainingBounds retryAfterBoundsSeconds source',
+    PrometheusMetrics: 'labels record',
+    PrometheusOptions:
+      'labels limiter maxLimits maxTiers remainingBounds retryAfterBoundsSeconds source',
+    otelMetrics: '',
+    prometheusContentType: '',
+    prometheusMetrics: '',
+    prometheusText: '',
   },
 };
 // Not what the class is over, but what it does is the same, and so are the types that it deals in.
@@ -333,6 +440,9 @@ function exportsOf(entry) {
   );
 }
 
+/** Classes whose instances others make. */
+const onlyTypes = /^(Client|Reservation|(Policy|Polled|Followed)Source|WatchedFile|\w+Metrics)$/;
+
 for (const entry of Object.keys(surface)) {
   test(`${entry}: its names and their members are these`, () => {
     const actual = Object.entries(exportsOf(entry)).map(([name, { members }]) => [
@@ -353,8 +463,7 @@ for (const entry of Object.keys(surface)) {
     const lines = [];
     for (const [name, { symbol, members }] of Object.entries(exportsOf(entry))) {
       const isType = (symbol.flags & ts.SymbolFlags.Type) !== 0;
-      const isClass =
-        (symbol.flags & ts.SymbolFlags.Class) !== 0 && !/^(Client|Reservation)$/.test(name);
+      const isClass = (symbol.flags & ts.SymbolFlags.Class) !== 0 && !onlyTypes.test(name);
       const isValue = isClass || !isType;
       lines.push(isValue ? `it./*?*/${name};` : `type T${lines.length} = it./*?*/${name};`);
       if (isClass) lines.push(`new it./*?*/${name}(0 as never);`);

@@ -9,10 +9,10 @@
  * What is used of an `IncomingMessage`, or of an `Http2ServerRequest`.
  *
  * @typedef {object} Incoming
- * @property {string} [method]
- * @property {string} [url]
- * @property {Record<string, string | string[] | undefined>} headers
- * @property {{ readonly remoteAddress?: string | undefined }} socket
+ * @property {string | undefined} [method] In upper case.
+ * @property {string | undefined} [url] As it came, mostly without an origin.
+ * @property {Record<string, string | string[] | undefined>} headers By their names in lower case.
+ * @property {{ readonly remoteAddress?: string | undefined }} socket The connection, which knows its peer.
  */
 
 /**

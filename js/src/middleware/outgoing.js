@@ -10,15 +10,16 @@
  * What is used of a `ServerResponse`, or of an `Http2ServerResponse`.
  *
  * @typedef {object} Outgoing
- * @property {number} statusCode
- * @property {boolean} headersSent
- * @property {boolean} writableFinished
- * @property {boolean} [destroyed] Not in HTTP/2.
- * @property {{ readonly aborted: boolean, readonly destroyed: boolean }} [stream] In HTTP/2.
- * @property {(name: string) => number | string | readonly string[] | undefined} getHeader
- * @property {(name: string, value: string) => unknown} setHeader
- * @property {(body?: string) => unknown} end
- * @property {(event: 'close', listener: () => void) => unknown} once
+ * @property {number} statusCode What it is, or will be.
+ * @property {boolean} headersSent Whether the response has begun.
+ * @property {boolean} writableFinished Whether all of it is sent.
+ * @property {boolean | undefined} [destroyed] Whether its connection is closed; not in HTTP/2.
+ * @property {{ readonly aborted: boolean, readonly destroyed: boolean } | undefined} [stream] Its part of the connection,
+ *   in HTTP/2.
+ * @property {(name: string) => number | string | readonly string[] | undefined} getHeader Of those that are set so far.
+ * @property {(name: string, value: string) => unknown} setHeader Replaces what is there.
+ * @property {(body: string) => unknown} end Sends the rest of it.
+ * @property {(event: 'close', listener: () => void) => unknown} once Tells when it is over.
  */
 
 /** @type {Access<Outgoing>} */
@@ -65,7 +66,7 @@ export function writeFields(verdict, response) {
 }
 
 /**
- * Sends what is sent for a request that is refused, with the header fields.
+ * Sends what is sent for a request that is refused, with the header fields. Node sends no body where the request is HEAD.
  *
  * @template Request, Response
  * @param {Verdict<Request, Response>} verdict one that is refused
@@ -81,8 +82,7 @@ export function refuse(verdict, response) {
   verdict.write(response, onOutgoing);
   response.statusCode = status;
   response.setHeader('Content-Type', contentType);
-  if (verdict.isHead) response.end();
-  else response.end(body);
+  response.end(body);
 }
 
 /**

@@ -17,7 +17,11 @@ import { TimeLimit } from './time-limit.js';
  * @property {AsyncIterable<PolicyDocument>} documents Whole documents, the newest last.
  */
 
-/** @typedef {SourceOptions & FollowOwnOptions} FollowOptions */
+/**
+ * What `follow` may be told.
+ *
+ * @typedef {SourceOptions & FollowOwnOptions} FollowOptions
+ */
 
 /**
  * A source that takes documents as they come. `follow` makes it.

@@ -29,7 +29,11 @@ import { checkMaxBytes, tooLarge } from './size.js';
  * @property {number} [maxBytes] A larger document is not put in force. Default 1,048,576.
  */
 
-/** @typedef {SourceOptions & PollSchedule & PollKvOwnOptions} PollKvOptions */
+/**
+ * What `pollKv` may be told.
+ *
+ * @typedef {SourceOptions & PollSchedule & PollKvOwnOptions} PollKvOptions
+ */
 
 /**
  * Policies under a key of a KV namespace, asked for from within requests, at most once in `intervalMs` and once at a

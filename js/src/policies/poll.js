@@ -11,6 +11,13 @@ import { TimeLimit } from './time-limit.js';
 
 /** @import { LookOutcome, PolicyDocument, SourceOptions } from './types.js' */
 
+/** The answers that need no look, made once: `refresh` is called at each request. */
+const answers = {
+  notDue: Promise.resolve(/** @type {LookOutcome} */ ('not-due')),
+  underWay: Promise.resolve(/** @type {LookOutcome} */ ('under-way')),
+  closed: Promise.resolve(/** @type {LookOutcome} */ ('closed')),
+};
+
 /**
  * What sources that are polled may be told beside `SourceOptions`.
  *
@@ -46,14 +53,11 @@ import { TimeLimit } from './time-limit.js';
  * @property {string} [from] What `status` and warnings call it. Default `'read()'`.
  */
 
-/** @typedef {SourceOptions & PollSchedule & PollOwnOptions} PollOptions */
-
-/** The answers that need no look, made once: `refresh` is called at each request. */
-const answers = {
-  notDue: Promise.resolve(/** @type {LookOutcome} */ ('not-due')),
-  underWay: Promise.resolve(/** @type {LookOutcome} */ ('under-way')),
-  closed: Promise.resolve(/** @type {LookOutcome} */ ('closed')),
-};
+/**
+ * What `poll` may be told.
+ *
+ * @typedef {SourceOptions & PollSchedule & PollOwnOptions} PollOptions
+ */
 
 /**
  * A source that is looked at from within requests, and never by itself: it has no timer. `pollUrl`, `pollKv` and `poll`

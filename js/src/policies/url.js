@@ -23,7 +23,11 @@ import { checkMaxBytes, tooLarge } from './size.js';
  * @property {number} [maxBytes] A larger document is not read to its end, and not put in force. Default 1,048,576.
  */
 
-/** @typedef {SourceOptions & PollSchedule & PollUrlOwnOptions} PollUrlOptions */
+/**
+ * What `pollUrl` may be told.
+ *
+ * @typedef {SourceOptions & PollSchedule & PollUrlOwnOptions} PollUrlOptions
+ */
 
 /**
  * Policies at a URL, asked for with the ETag of the document that came last: an answer of 304 costs no body, and changes

@@ -19,6 +19,8 @@ import { TimeLimit } from './time-limit.js';
 /** @import { FSWatcher } from 'node:fs' */
 /** @import { LookOutcome, SourceOptions } from './types.js' */
 
+const longestTimerMs = 2 ** 31 - 1;
+
 /**
  * A file, and how it is watched.
  *
@@ -33,9 +35,11 @@ import { TimeLimit } from './time-limit.js';
  * @property {number} [maxBytes] A larger document is not put in force. Default 1,048,576.
  */
 
-/** @typedef {SourceOptions & WatchFileOwnOptions} WatchFileOptions */
-
-const longestTimerMs = 2 ** 31 - 1;
+/**
+ * What `watchFile` may be told.
+ *
+ * @typedef {SourceOptions & WatchFileOwnOptions} WatchFileOptions
+ */
 
 /**
  * A file that is watched. `watchFile` makes it.

@@ -179,6 +179,20 @@ for (const made of [limiterOf, slowLimiterOf]) {
   });
 }
 
+test('routes and plugins are limited in whatever order they are registered', async (t) => {
+  const app = fastify();
+  app.get('/before', async () => 'in');
+  app.register(async (inside) => inside.get('/plugin-before', async () => 'in'));
+  app.register(rateLimit, { limiter: limiterOf(4), client: clientOf });
+  app.get('/after', async () => 'in');
+  app.register(async (inside) => inside.get('/plugin-after', async () => 'in'));
+  const ask = await open(t, app);
+  const paths = ['/before', '/plugin-before', '/after', '/plugin-after'];
+  for (const [i, path] of paths.entries()) {
+    assert.equal((await ask(path)).headers.ratelimit, `"main";r=${3 - i}`, path);
+  }
+});
+
 test('a limiter that is waited for while somebody else replies sends nothing and breaks nothing', async (t) => {
   for (const tokens of [0, 1]) {
     const limiter = limiterOf(tokens);
@@ -206,6 +220,37 @@ test('a limiter that is waited for while somebody else replies sends nothing and
     await isChecked;
     // And the server goes on.
     assert.equal((await ask('/nowhere')).status, 503);
+  }
+});
+
+test('case 49: a response that has begun before the limiter is reached: no fields, and a refusal comes to the error handler', async (t) => {
+  for (const [tokens, text, heard] of [
+    [1, 'begun, and went on', []],
+    [
+      0,
+      'begun, and failed',
+      ['rateLimit was reached after the response had begun; it must stand before what responds'],
+    ],
+  ]) {
+    const errors = [];
+    const app = fastify();
+    const end = (/** @type {string} */ words) => (_, reply) => {
+      reply.hijack();
+      reply.raw.end(words);
+    };
+    app.addHook('onRequest', (_, reply, done) => {
+      reply.raw.write('begun');
+      done();
+    });
+    app.register(rateLimit, { limiter: limiterOf(tokens), client: clientOf });
+    app.setErrorHandler(({ message }, request, reply) => {
+      errors.push(message);
+      end(', and failed')(request, reply);
+    });
+    app.get('/', end(', and went on'));
+    const ask = await open(t, app);
+    const answer = await ask('/');
+    assert.deepEqual([answer.text, answer.headers.ratelimit, errors], [text, undefined, heard]);
   }
 });
 

@@ -215,6 +215,39 @@ test("counts: 'failed': who goes away before the response does not try for nothi
   assert.equal((await control({ peek: 'globex' })).remaining, 5);
 });
 
+test('tokens are put back once, though there are two reasons', async (t) => {
+  const limiter = limiterOf(3);
+  limiter.allow('acme', 2);
+  let refunds = 0;
+  const counting = {
+    check: limiter.check.bind(limiter),
+    refund: (...charge) => {
+      refunds += 1;
+      limiter.refund(...charge);
+    },
+  };
+  let gone;
+  const isGone = new Promise((resolve) => (gone = resolve));
+  const options = { limiter: counting, client: clientOf, counts: 'failed', refundAborted: true };
+  const { url, close } = await running(
+    createServer(
+      rateLimit(options)((_, response) => {
+        response.on('close', gone).write('no failure so far');
+      }),
+    ),
+  );
+  const http = new HttpClient(url);
+  t.after(() => {
+    http.close();
+    close();
+  });
+  const leaving = http.leave('/');
+  await leaving.first();
+  await leaving.go();
+  await isGone;
+  assert.deepEqual([refunds, limiter.peek('acme').remaining], [1, 1]);
+});
+
 test('HTTP/2, by its compatibility API', async (t) => {
   const limiter = limiterOf(4);
   const options = { limiter, client: clientOf, refundAborted: true, counts: 'successful' };

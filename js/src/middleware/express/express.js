@@ -21,10 +21,28 @@ export { exposedHeaders };
  */
 
 /**
- * What is used of Express's request: `request` of the options, unless its type is named, by
- * `rateLimit<express.Request>(…)`.
+ * @template Request
+ * @typedef {import('../types.js').DecisionAbout<Request>} DecisionAbout
+ */
+
+/**
+ * @template Request
+ * @typedef {import('../types.js').Extractor<Request>} Extractor
+ */
+
+/**
+ * What Express adds to Node's request.
  *
- * @typedef {Incoming & { originalUrl?: string, ip?: string | undefined }} ExpressRequest
+ * @typedef {object} ExpressOnlyRequest
+ * @property {string | undefined} [originalUrl] The URL as it came, wherever the router is mounted.
+ * @property {string | undefined} [ip] The peer's address or, with the setting `trust proxy`, what Express takes for it.
+ */
+
+/**
+ * What is used of Express's request: `request` of the options, unless they name its type, as in
+ * `client: (request: express.Request) => …`.
+ *
+ * @typedef {Incoming & ExpressOnlyRequest} ExpressRequest
  */
 
 /**
@@ -34,6 +52,8 @@ export { exposedHeaders };
  */
 
 /**
+ * What the middleware is told: `limiter` is required.
+ *
  * @template {ExpressRequest} [Request=ExpressRequest]
  * @template {ExpressResponse} [Response=ExpressResponse]
  * @typedef {RateLimitOptions<Request, Response>} ExpressOptions

@@ -24,40 +24,89 @@ export { exposedHeaders };
  */
 
 /**
- * What is used of Fastify's request: `request` of the options, unless its type is named.
+ * @template Request
+ * @typedef {import('../types.js').DecisionAbout<Request>} DecisionAbout
+ */
+
+/**
+ * @template Request
+ * @typedef {import('../types.js').Extractor<Request>} Extractor
+ */
+
+/**
+ * What is used of Fastify's request: `request` of the options, unless they name its type, as in
+ * `client: (request: fastify.FastifyRequest) => …`.
  *
  * @typedef {object} FastifyRequest
- * @property {Incoming} raw Node's request.
+ * @property {Incoming} raw Node's own request.
  * @property {string} ip The peer's address, or, with Fastify's option `trustProxy`, what it takes for it.
- * @property {{ config?: unknown }} routeOptions Of the route.
+ * @property {{ config?: unknown }} routeOptions Of the route that was found.
  */
 
 /**
  * What is used of Fastify's reply.
  *
  * @typedef {object} FastifyReply
- * @property {Outgoing} raw Node's response.
- * @property {(name: string) => number | string | string[] | undefined} getHeader
- * @property {(name: string, value: string) => unknown} header
- * @property {(status: number) => unknown} code
- * @property {(payload: Uint8Array) => unknown} send
+ * @property {Outgoing} raw Node's own response.
+ * @property {(name: string) => number | string | string[] | undefined} getHeader Of those that are set so far.
+ * @property {(name: string, value: string) => unknown} header Sets one, in place of what is there.
+ * @property {(status: number) => unknown} code Sets the status.
+ * @property {(payload: Uint8Array) => unknown} send Sends the response.
+ */
+
+/**
+ * A hook of Fastify's for requests that come in.
+ *
+ * @typedef {(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void} FastifyHook
  */
 
 /**
  * What is used of Fastify's instance.
  *
  * @typedef {object} FastifyInstance
- * @property {(name: 'onRequest', hook: (request: never, reply: never, done: (error?: Error) => void) => void) => unknown}
- *   addHook
+ * @property {(name: 'onRequest', hook: FastifyHook) => unknown} addHook Adds one that is called for each request.
  */
 
 /**
+ * What the plugin is told: `limiter` is required.
+ *
  * @template {FastifyRequest} [Request=FastifyRequest]
  * @template {FastifyReply} [Reply=FastifyReply]
  * @typedef {RateLimitOptions<Request, Reply>} FastifyOptions
  */
 
-/** @typedef {Judge<FastifyRequest, FastifyReply>} FastifyJudge */
+/**
+ * The plugin: an `onRequest` hook of the instance that it is registered on and of all plugins there, before it or after it,
+ * so also for what is not found. A route says otherwise by its `config`: with `rateLimit: false` it is not limited, and
+ * `rateLimit: { cost: 5 }` are options in place of those given here. Refusals are sent and not thrown, so an error handler
+ * does not see them; what the limiter or an option throws comes to the error handler.
+ *
+ * @template {FastifyRequest} [Request=FastifyRequest]
+ * @template {FastifyReply} [Reply=FastifyReply]
+ * @param {FastifyInstance} instance Fastify's
+ * @param {FastifyOptions<Request, Reply>} options `limiter` is required
+ * @param {(error?: Error) => void} done is told a TypeError or a RangeError where an option is not as it should be; its
+ *   message names it and its value
+ * @returns {void}
+ * @example
+ * await app.register(rateLimit, { limiter });
+ * app.get('/health', { config: { rateLimit: false } }, health);
+ */
+export function rateLimit(instance, options, done) {
+  let judges = made.get(options);
+  if (judges === undefined) {
+    try {
+      judges = new RouteJudges(/** @type {any} */ (options));
+    } catch (error) {
+      // What a plugin throws itself, Fastify does not catch.
+      done(error);
+      return;
+    }
+    made.set(options, judges);
+  }
+  instance.addHook('onRequest', hookOf(judges));
+  done();
+}
 
 const utf8 = new TextEncoder();
 
@@ -72,37 +121,6 @@ const onReply = {
  * @type {WeakMap<object, RouteJudges>}
  */
 const made = new WeakMap();
-
-/**
- * The plugin: an `onRequest` hook of the instance that it is registered on, and of what is registered there after it, so
- * also for what is not found. A route says otherwise by its `config`: with `rateLimit: false` it is not limited, and
- * `rateLimit: { cost: 5 }` are options in place of those given here. Refusals are sent and not thrown, so an error handler
- * does not see them; what the limiter or an option throws comes to the error handler.
- *
- * @param {FastifyInstance} instance
- * @param {FastifyOptions} options `limiter` is required
- * @param {(error?: Error) => void} done
- *   with a TypeError or a RangeError where an option is not as it should be; the message names it and its value
- * @returns {void}
- * @example
- * await app.register(rateLimit, { limiter });
- * app.get('/health', { config: { rateLimit: false } }, health);
- */
-export function rateLimit(instance, options, done) {
-  let judges = made.get(options);
-  if (judges === undefined) {
-    try {
-      judges = new RouteJudges(options);
-    } catch (error) {
-      // What a plugin throws itself, Fastify does not catch.
-      done(error);
-      return;
-    }
-    made.set(options, judges);
-  }
-  instance.addHook('onRequest', hookOf(judges));
-  done();
-}
 
 /** @param {RouteJudges} judges */
 function hookOf(judges) {
@@ -151,19 +169,19 @@ class RouteJudges {
   seen = Symbol('tierlimit');
   #options;
   #usual;
-  /** Of routes with options of their own, by these. @type {WeakMap<object, FastifyJudge>} */
+  /** Of routes with options of their own, by these. @type {WeakMap<object, Judge<FastifyRequest, FastifyReply>>} */
   #own = new WeakMap();
 
   /** @param {FastifyOptions} options */
   constructor(options) {
     this.#options = options;
-    /** @type {FastifyJudge} */
+    /** @type {Judge<FastifyRequest, FastifyReply>} */
     this.#usual = new Judge(options);
   }
 
   /**
    * @param {FastifyRequest} request
-   * @returns {FastifyJudge | null} null where the route is not limited
+   * @returns {Judge<FastifyRequest, FastifyReply> | null} null where the route is not limited
    */
   of(request) {
     const config = /** @type {{ rateLimit?: unknown } | undefined} */ (request.routeOptions.config);
@@ -182,7 +200,7 @@ class RouteJudges {
 }
 
 /**
- * @param {FastifyJudge} judge
+ * @param {Judge<FastifyRequest, FastifyReply>} judge
  * @param {Verdict<FastifyRequest, FastifyReply> | null} verdict
  * @param {FastifyReply} reply
  * @param {(error?: Error) => void} next

@@ -9,6 +9,7 @@ import { withFields } from '../fetch/response-fields.js';
 import { exposedHeaders } from '../headers.js';
 import { Judge } from '../judge.js';
 import { onEnd, writeFields } from '../outgoing.js';
+import { peerOf } from '../peer.js';
 
 /** @import { Access } from '../headers.js' */
 /** @import { Verdict } from '../judge.js' */
@@ -64,7 +65,7 @@ export { exposedHeaders };
  * app.post('/login', rateLimit({ limiter: strict }), login);
  */
 export function rateLimit(options) {
-  const { address = peerOf, ...rest } = Object(options);
+  const { address = peerOfContext, ...rest } = Object(options);
   check(typeof address === 'function', 'address', 'a function', address);
   const isObject = typeof options === 'object' && options !== null;
   /** @type {Judge<Context, Response>} */
@@ -176,15 +177,10 @@ class HonoSource {
  * @param {HonoContext} context
  * @returns {string | null}
  */
-function peerOf({ env, req }) {
+function peerOfContext({ env, req }) {
   const about = env?.server ?? env;
-  if (typeof about?.incoming?.socket === 'object') {
-    return about.incoming.socket.remoteAddress ?? null;
-  }
-  if (typeof about?.remoteAddr?.hostname === 'string') return about.remoteAddr.hostname;
-  return typeof about?.requestIP === 'function'
-    ? (about.requestIP(req.raw)?.address ?? null)
-    : null;
+  const socket = about?.incoming?.socket;
+  return socket ? (socket.remoteAddress ?? null) : peerOf(req.raw, about);
 }
 
 /**

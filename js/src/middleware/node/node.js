@@ -23,6 +23,16 @@ export { exposedHeaders };
  */
 
 /**
+ * @template Request
+ * @typedef {import('../types.js').DecisionAbout<Request>} DecisionAbout
+ */
+
+/**
+ * @template Request
+ * @typedef {import('../types.js').Extractor<Request>} Extractor
+ */
+
+/**
  * What is used of Node's request.
  *
  * @typedef {Incoming} NodeRequest
@@ -35,16 +45,18 @@ export { exposedHeaders };
  */
 
 /**
- * @template {NodeRequest} Request
- * @template {NodeResponse} Response
+ * What was decided about a request, and what becomes of its tokens.
+ *
+ * @template {NodeRequest} [Request=NodeRequest]
+ * @template {NodeResponse} [Response=NodeResponse]
  * @typedef {import('../judge.js').Verdict<Request, Response>} NodeVerdict
  */
 
 /**
- * What is asked of this adapter alone.
+ * What this adapter alone is told.
  *
- * @template {NodeRequest} Request
- * @template {NodeResponse} Response
+ * @template {NodeRequest} [Request=NodeRequest]
+ * @template {NodeResponse} [Response=NodeResponse]
  * @typedef {object} NodeOnlyOptions
  * @property {(error: Error, request: Request, response: Response) => void} [onError] Answers where the limiter or an option
  *   threw, or where the request is refused and another response has begun already; the listener is not called. Default:
@@ -52,6 +64,8 @@ export { exposedHeaders };
  */
 
 /**
+ * What this adapter is told: `limiter` is required.
+ *
  * @template {NodeRequest} [Request=NodeRequest]
  * @template {NodeResponse} [Response=NodeResponse]
  * @typedef {RateLimitOptions<Request, Response> & NodeOnlyOptions<Request, Response>} NodeOptions
@@ -174,6 +188,6 @@ function prepared(options) {
     judge.warn('error', 'requests are answered with status 500', error);
     if (response.headersSent) return;
     response.statusCode = 500;
-    response.end();
+    response.end('');
   }
 }

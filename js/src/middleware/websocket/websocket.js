@@ -1,0 +1,123 @@
+/**
+ * Rate limiting for the messages of WebSockets: who is at the other end is found once for each connection.
+ * @module
+ */
+
+import { checkNames, checkWhole } from '../../arguments.js';
+import { address } from '../../clients/address.js';
+import { check, show } from '../../errors.js';
+import { Connection } from './connection.js';
+import { messageBytes } from './message-size.js';
+import { sourceOf } from './upgrade-source.js';
+
+export { Connection };
+
+/**
+ * @typedef {import('../types.js').RequestSource} RequestSource
+ * @typedef {import('./types.js').AnySocket} AnySocket
+ * @typedef {import('./types.js').MessageDecisionAbout} MessageDecisionAbout
+ * @typedef {import('./types.js').MessageLimiter} MessageLimiter
+ * @typedef {import('./types.js').MessageLimitOptions} MessageLimitOptions
+ * @typedef {import('./types.js').MessageVerdict} MessageVerdict
+ */
+
+const names = [
+  ...['limiter', 'client', 'noClient', 'tier', 'cost', 'onRefusal', 'closeCode', 'onDecision'],
+  ...['shadow', 'onWarning'],
+];
+
+/**
+ * Limits the messages of connections. What it returns is called once for each of them, with the request that became it,
+ * and what the runtime passes on beside that (of Deno's or Bun's `fetch`), or with whatever else `client` knows it by.
+ *
+ * The client's bucket is that of the limiter: all connections of a client share it, and requests count there too where
+ * they are given the same limiter. What is refused costs nothing.
+ *
+ * @param {MessageLimitOptions} options `limiter` is required
+ * @returns {(request: any, about?: any) => Connection}
+ * @throws {TypeError | RangeError} when an option is not as it should be; the message names it and its value
+ * @example
+ * const limit = messageLimit({ limiter, onRefusal: 'close' });
+ * server.on('connection', (socket, request) => {
+ *   limit(request).wrap(socket, (data) => socket.send(`got ${data}`));
+ * });
+ */
+export function messageLimit(options) {
+  checkNames(options, names);
+  const { limiter, client = address(), noClient = 'reject', tier, cost = 1 } = options;
+  const { onRefusal = 'drop', closeCode, onDecision, shadow = false, onWarning = warn } = options;
+  check(typeof limiter?.check === 'function', 'limiter', 'an object with a method check', limiter);
+  check(typeof client === 'function', 'client', 'a function', client);
+  check(
+    noClient === 'reject' || noClient === 'skip' || typeof Object(noClient).client === 'string',
+    'noClient',
+    '"reject", "skip" or { client: a name }',
+    noClient,
+  );
+  check(
+    tier === undefined || typeof tier === 'string' || typeof tier === 'function',
+    'tier',
+    'a string or a function',
+    tier,
+  );
+  if (typeof cost !== 'function') checkWhole('cost', cost, 1, Number.MAX_SAFE_INTEGER);
+  check(
+    typeof onRefusal === 'function' || ['drop', 'close', 'answer'].includes(onRefusal),
+    'onRefusal',
+    '"drop", "close", "answer" or a function',
+    onRefusal,
+  );
+  if (closeCode !== undefined) checkWhole('closeCode', closeCode, 1000, 4999);
+  for (const [name, value] of Object.entries({ onDecision, onWarning })) {
+    check(value === undefined || typeof value === 'function', name, 'a function', value);
+  }
+  check(typeof shadow === 'boolean', 'shadow', 'true or false', shadow);
+  const warned = new Set();
+  /** @type {import('./connection.js').Settings} */
+  const settings = {
+    ...{ limiter, cost, onRefusal, closeCode, onDecision, shadow },
+    warn(kind, message, cause) {
+      if (warned.has(kind)) return;
+      warned.add(kind);
+      onWarning(`tierlimit: ${message}`, cause);
+    },
+  };
+
+  return function limit(request, about) {
+    const source = sourceOf(request, about);
+    const found = client(request, source) ?? '';
+    const asked = typeof tier === 'function' ? (tier(request, source) ?? null) : (tier ?? null);
+    if (found !== '') return new Connection(settings, found, asked, false);
+    let outcome = 'is refused each message';
+    if (noClient === 'skip') outcome = 'passes unlimited';
+    else if (noClient !== 'reject') outcome = `counts for ${show(noClient.client)}`;
+    const message = `a connection of which the client is not known ${outcome} (see noClient)`;
+    settings.warn('client', message);
+    return typeof noClient === 'string'
+      ? new Connection(settings, null, asked, noClient === 'skip')
+      : new Connection(settings, noClient.client, asked, false);
+  };
+}
+
+/**
+ * A cost by the size of a message: one token for each so many bytes that it has begun, and at least one.
+ *
+ * @param {number} bytes for a token, from 1
+ * @returns {(message: unknown) => number}
+ * @throws {TypeError | RangeError} when it is no whole number from 1
+ * @example
+ * const limit = messageLimit({ limiter, cost: byBytes(1024) }); // 1 up to 1 KiB, 2 up to 2 KiB
+ */
+export function byBytes(bytes) {
+  checkWhole('bytes', bytes, 1, Number.MAX_SAFE_INTEGER);
+  return function byBytes(message) {
+    return Math.max(Math.ceil(messageBytes(message) / bytes), 1);
+  };
+}
+
+/**
+ * @param {string} message
+ * @param {unknown} [cause]
+ */
+const warn = (message, cause) =>
+  console.warn(...(cause === undefined ? [message] : [message, cause]));
