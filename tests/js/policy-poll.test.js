@@ -391,6 +391,37 @@ test('of a limiter that answers later the newer document stays, though the older
   assert.equal(source.status().revision, 1);
 });
 
+test('where it cannot be put there once more that is told, and the next look does', async () => {
+  const limiter = new LaterLimiter();
+  const { clock, reads, source } = polled({ limiter, timeoutMs: 3000 });
+  /** A look whose document has reached the limiter. */
+  const begin = async (atMs, document) => {
+    clock.ms = atMs;
+    const called = limiter.called();
+    const outcome = source.refresh();
+    reads.at(-1).resolve(document);
+    await called;
+    return { outcome, call: limiter.calls.at(-1) };
+  };
+  const slow = await begin(0, { document: text(10), version: 'a' });
+  const quick = await begin(3000, { document: text(20), version: 'b' });
+  quick.call.accept();
+  assert.equal(await quick.outcome, 'applied');
+  const again = limiter.called();
+  slow.call.accept();
+  await again;
+  limiter.calls.at(-1).refuse(new Error('the store is down'));
+  assert.equal(await slow.outcome, 'outdated');
+  assert.equal(source.status().refused.error.message, 'the store is down');
+
+  const next = await begin(6000, { document: text(20), version: 'b' });
+  assert.equal(reads.at(-1).context.version, null);
+  next.call.accept();
+  assert.equal(await next.outcome, 'applied');
+  assert.deepEqual(limiter.inForce, [text(20), text(10), text(20)]);
+  assert.equal(source.status().refused, null);
+});
+
 test('a limiter that never answers holds the source up for no longer than its time', async () => {
   const limiter = new LaterLimiter();
   const { look, reads, source } = polled({ limiter, timeoutMs: 1 });

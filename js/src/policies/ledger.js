@@ -154,7 +154,7 @@ export class Ledger {
     }
     if (turn < this.#appliedTurn) {
       // A limiter that answers later was slow with this one, and a newer one has come into force before it.
-      await this.#limiter.setPolicies(/** @type {any} */ (this.#applied).document);
+      await this.#putAgain();
       return 'outdated';
     }
     this.#appliedTurn = turn;
@@ -167,6 +167,18 @@ export class Ledger {
     this.#refusedText = null;
     quietly(() => this.#onApplied(report, this.status()));
     return 'applied';
+  }
+
+  /** Puts the document that is to be in force there once more. */
+  async #putAgain() {
+    try {
+      await this.#limiter.setPolicies(/** @type {any} */ (this.#applied).document);
+    } catch (error) {
+      // Nobody knows what is in force now: the next document is read whole and put there, though it be the same.
+      this.#applied = null;
+      this.#version = null;
+      this.refuse(error);
+    }
   }
 
   /**

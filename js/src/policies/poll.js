@@ -111,7 +111,7 @@ export class PolledSource extends PolicySource {
    * export default {
    *   async fetch(request, env, ctx) {
    *     source.refresh(ctx);
-   *     return limited(request);
+   *     return handle(request);
    *   },
    * };
    */

@@ -73,6 +73,20 @@ const scenarios = {
     }
   },
 
+  'metrics tell what was decided, and where the source stands': async (worker) => {
+    await worker.ask('/metrics');
+    const { headers, text: metrics } = await worker.ask('/metrics');
+    assert.equal(headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8');
+    for (const line of [
+      'tierlimit_decisions_total{tier="none",limit="main",outcome="allowed"} 1',
+      'tierlimit_decisions_total{tier="none",limit="main",outcome="never-refills"} 1',
+      'tierlimit_buckets 1',
+      'tierlimit_policy_refused 0',
+    ]) {
+      assert.ok(metrics.split('\n').includes(line), metrics);
+    }
+  },
+
   'a look that ended with its request counts as lost when its time is over': async (
     worker,
     upstream,

@@ -3,6 +3,7 @@
 import { uses } from './watch.js';
 // Behind what watches it: what is imported first is evaluated first.
 import { TierLimiter } from 'tierlimit';
+import { prometheusContentType, prometheusMetrics, prometheusText } from 'tierlimit/metrics';
 import { pollKv, pollUrl } from 'tierlimit/policies';
 
 const policies = { default: { capacity: 1, refillPerSecond: 0 } };
@@ -22,6 +23,7 @@ const sources = {
     fetch: (url, init) => upstream.fetch(url, init),
   }),
 };
+const metrics = prometheusMetrics({ limiter: limiters.url, source: sources.url });
 const usedToMake = uses();
 
 /** Errors as JSON can tell them. */
@@ -33,6 +35,11 @@ export default {
     const [, kind, how] = pathname.split('/');
     nowMs = Number(searchParams.get('now') ?? nowMs);
     upstream = env.UPSTREAM;
+    if (pathname === '/metrics') {
+      metrics.record(limiters.url.check('acme'));
+      const headers = { 'content-type': prometheusContentType };
+      return new Response(await prometheusText(metrics), { headers });
+    }
     sources.kv ??= pollKv({
       ...shared,
       limiter: limiters.kv,
