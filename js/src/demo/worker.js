@@ -3,10 +3,12 @@
  *
  * A request names its client by the header `x-client` or the query `?client=`, and may name a tier
  * (`x-tier`, `?tier=`) and a cost (`x-cost`, `?cost=`). It is answered with 200, or with 429 and
- * `Retry-After`; both carry the whole decision. In production the client and the tier would come
- * from your authentication, not from the caller's word.
+ * `Retry-After` by `tierlimit/fetch`; both say in their header fields what is left, and in their
+ * body the whole decision. In production the client and the tier would come from your
+ * authentication, not from the caller's word.
  */
 import { PolicyError, TierLimiter } from 'tierlimit';
+import { rateLimit } from 'tierlimit/fetch';
 
 /**
  * @typedef {Record<'HOST' | 'POLICIES' | 'PAGE_HTML' | 'PAGE_CSS' | 'PAGE_JS', string>} Env bindings,
@@ -60,6 +62,10 @@ class HttpError extends Error {
 
 /** @type {TierLimiter} made at the first request, since `env` is not there before */
 let limiter;
+/** @type {(request: Request) => Response | Promise<Response>} the protected API behind the limiter */
+let limited;
+/** What was decided about requests that are under way. @type {WeakMap<Request, object>} */
+const decided = new WeakMap();
 /** The policies in force, as they were typed. */
 let policyText = '';
 
@@ -68,8 +74,8 @@ const routes = {
   '/': { GET: asset('PAGE_HTML', 'text/html') },
   '/page.css': { GET: asset('PAGE_CSS', 'text/css') },
   '/page.js': { GET: asset('PAGE_JS', 'text/javascript') },
-  '/api/hello': { GET: limited },
-  '/api/report': { GET: limited },
+  '/api/hello': { GET: spend },
+  '/api/report': { GET: spend },
   '/api/peek': { GET: peek },
   '/api/clients/tier': { PUT: assignTier },
   '/api/policies': { GET: readPolicies, PUT: writePolicies },
@@ -87,6 +93,7 @@ export default {
       if (!limiter) {
         limiter = TierLimiter.forIsolate('demo', { policies: env.POLICIES });
         policyText = env.POLICIES;
+        limited = behind(limiter);
       }
       response = await answer(request, env);
     } catch (error) {
@@ -133,32 +140,44 @@ function checkHost(hostname, bound) {
 }
 
 /**
- * The protected API: spends tokens, and only then does the work.
+ * The protected API, which is asked only where there are tokens, and behind the limiter that spends
+ * them.
+ * @param {TierLimiter} limiter
+ */
+function behind(limiter) {
+  const limit = rateLimit({
+    limiter,
+    client: named,
+    tier: (request) => caller(request).tier,
+    cost: (request) => caller(request).cost ?? COSTS.get(new URL(request.url).pathname) ?? 1,
+    onDecision(decision, { client, cost, request }) {
+      decided.set(request, { client, cost, nowMs: Date.now(), decision });
+    },
+  });
+  return limit((request) => {
+    return json(200, { message: `Hello, ${named(request)}.`, ...decided.get(request) });
+  });
+}
+
+/**
+ * Asks the protected API.
  * @param {Context} context
  */
-function limited({ request, url }) {
-  const { client, tier, cost = COSTS.get(url.pathname) } = caller(request, url);
-  const decision = asked(() => limiter.check(client, { cost, tier }));
-  const result = { client, cost, nowMs: Date.now(), decision };
-  if (decision.allowed) return json(200, { message: `Hello, ${client}.`, ...result });
-
-  // Whole seconds, rounded up and never 0: a client that obeys is admitted. None where waiting is
-  // in vain.
-  const { retryAfterMs } = decision;
-  const wait = retryAfterMs === null ? null : Math.max(1, Math.ceil(retryAfterMs / 1000));
-  return json(
-    429,
-    { error: { message: 'too many requests' }, ...result },
-    wait === null ? {} : { 'retry-after': `${wait}` },
-  );
+async function spend({ request }) {
+  const response = await asked(() => limited(request));
+  if (response.status !== 429) return response;
+  // A problem document may have members of one's own: here those that the API's answers have too.
+  const problem = response.body === null ? {} : /** @type {object} */ (await response.json());
+  const headers = Object.fromEntries(response.headers);
+  return json(429, { ...problem, ...decided.get(request) }, headers);
 }
 
 /**
  * Whether the limiter would admit the cost now, and the bucket as it is. Spends and stores nothing.
  * @param {Context} context
  */
-function peek({ request, url }) {
-  const { client, tier, cost } = caller(request, url);
+function peek({ request }) {
+  const { client, tier, cost } = caller(request);
   const decision = asked(() => limiter.peek(client, { cost, tier }));
   return json(200, { client, nowMs: Date.now(), decision });
 }
@@ -185,8 +204,8 @@ async function writePolicies({ request }) {
  * path may name the client too, unless that is `.` or `..`, which no path can hold.
  * @param {Context} context
  */
-async function assignTier({ request, url, client: encoded }) {
-  const client = encoded ? decoded(encoded) : named(request, url);
+async function assignTier({ request, client: encoded }) {
+  const client = encoded ? decoded(encoded) : named(request);
   const tier = tierIn(await readText(request));
   asked(() => limiter.setTier(client, tier));
   return json(200, { client, nowMs: Date.now(), decision: limiter.peek(client) });
@@ -255,19 +274,15 @@ function stats() {
  * What a request says in a header or the query. Header values are ASCII; other names go into the
  * query.
  * @param {Request} request
- * @param {URL} url
  * @param {'client' | 'tier' | 'cost'} name
  */
-function field(request, url, name) {
-  return request.headers.get(`x-${name}`) ?? url.searchParams.get(name);
+function field({ headers, url }, name) {
+  return headers.get(`x-${name}`) ?? new URL(url).searchParams.get(name);
 }
 
-/**
- * @param {Request} request
- * @param {URL} url
- */
-function named(request, url) {
-  const client = field(request, url, 'client');
+/** @param {Request} request */
+function named(request) {
+  const client = field(request, 'client');
   if (!client) throw new HttpError(400, 'name the client: header x-client or query ?client=');
   return client;
 }
@@ -275,16 +290,16 @@ function named(request, url) {
 /**
  * Who asks, by which tier and at what cost.
  * @param {Request} request
- * @param {URL} url
  */
-function caller(request, url) {
-  const client = named(request, url);
-  const cost = field(request, url, 'cost');
-  if (cost !== null && !/^\d+$/.test(cost)) {
-    throw new HttpError(400, `cost must be a whole number, not "${cost}"`);
+function caller(request) {
+  const client = named(request);
+  const cost = field(request, 'cost');
+  // A request that costs nothing would not be limited.
+  if (cost !== null && !/^\d*[1-9]\d*$/.test(cost)) {
+    throw new HttpError(400, `cost must be a whole number from 1, not "${cost}"`);
   }
-  const tier = field(request, url, 'tier') || undefined;
-  return { client, tier, cost: cost ? Number(cost) : undefined };
+  const tier = field(request, 'tier') || undefined;
+  return { client, tier, cost: cost === null ? undefined : Number(cost) };
 }
 
 /**

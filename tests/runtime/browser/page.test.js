@@ -119,6 +119,59 @@ describe('the page', { skip: noChromium }, () => {
     await page.locator('#total-denied', { hasText: /^[1-9]/ }).waitFor();
   });
 
+  test('the header fields of the last answer are shown, and the body of a refusal', async () => {
+    await open();
+    const fields = page.locator('#fields > div');
+    const problem = page.locator('#problem');
+    assert.equal(await page.locator('#fields').isVisible(), false);
+    await field('Client').fill('hal');
+    await click('Send one');
+    await answer('Allowed. hal has 4 of 5 left.');
+    assert.deepEqual(await fields.allInnerTexts(), [
+      'RateLimit-Policy: "main";q=5',
+      'RateLimit: "main";r=4',
+    ]);
+    assert.equal(await problem.isVisible(), false);
+
+    await field('Burst of').fill('6');
+    await click('Send burst');
+    await answer('hal: 4 of 6 allowed, 2 denied');
+    assert.deepEqual(await fields.allInnerTexts(), [
+      'RateLimit-Policy: "main";q=5',
+      'RateLimit: "main";r=0',
+    ]);
+    const [type, ...document] = (await problem.innerText()).split('\n');
+    assert.equal(type, 'application/problem+json');
+    assert.deepEqual(JSON.parse(document.join('\n')), {
+      type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
+      title: 'Quota Exceeded',
+      status: 429,
+      'violated-policies': ['main'],
+    });
+
+    // A bucket that refills says when to come back.
+    const slow = { capacity: 1, refill: { tokens: 1, seconds: 1e6 } };
+    await field('Policies as JSON').fill(JSON.stringify({ default: slow }));
+    await click('Apply');
+    await page.getByText(/Applied as revision \d+/).waitFor();
+    await field('Client').fill('ida');
+    await field('Tier').fill('');
+    await click('Send burst');
+    await answer('ida: 1 of 6 allowed, 5 denied');
+    const [, , wait] = await fields.allInnerTexts();
+    assert.match(wait, /^Retry-After: (999\d{3}|1000000)$/);
+    await screenshot('refusal');
+
+    await field('Cost in tokens').fill('2');
+    await page.evaluate(() => document.getElementById('cost').removeAttribute('min'));
+    await field('Cost in tokens').fill('-1');
+    await click('Send one');
+    await answer('cost must be a whole number');
+    for (const part of ['#fields', '#problem']) {
+      assert.equal(await page.locator(part).isVisible(), false, part);
+    }
+  });
+
   test('the keyboard alone sends, picks a tier and applies', async () => {
     await open();
     await field('Client').fill('kim');

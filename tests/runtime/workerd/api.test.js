@@ -67,7 +67,7 @@ test('the worked case: five pass, the sixth is denied; more capacity gives nothi
   );
   const sixth = await call('/api/hello?client=s8');
   assert.equal(sixth.status, 429);
-  const { retryAfterMs, resetMs, windowMs, limits, ...decision } = sixth.body.decision;
+  const { retryAfterMs, resetMs, limits, ...decision } = sixth.body.decision;
   assert.deepEqual(decision, {
     allowed: false,
     limit: 5,
@@ -77,9 +77,7 @@ test('the worked case: five pass, the sixth is denied; more capacity gives nothi
     reason: 'exhausted',
     fallback: 'no-tier',
   });
-  assert.deepEqual(limits, [
-    { name: 'main', limit: 5, remaining: 0, retryAfterMs, resetMs, windowMs },
-  ]);
+  assert.deepEqual(limits, [{ name: 'main', limit: 5, remaining: 0, retryAfterMs, resetMs }]);
   assert.ok(retryAfterMs > 0 && retryAfterMs <= 1e12, `${retryAfterMs}`);
   assert.ok(resetMs > retryAfterMs, `${resetMs}`);
   assert.equal(sixth.headers.get('retry-after'), `${Math.ceil(retryAfterMs / 1000)}`);
@@ -99,6 +97,51 @@ test('the worked case: five pass, the sixth is denied; more capacity gives nothi
   await apply(limit(2, { refill: FROZEN }));
   const clamped = await call('/api/hello?client=s8');
   assert.deepEqual([clamped.status, clamped.body.decision.remaining], [200, 1]);
+});
+
+test('answers say what is left in their header fields, a denial in a problem document too', async () => {
+  const limits = [
+    { name: 'burst', capacity: 2, refillPerSecond: 0 },
+    { name: 'daily', capacity: 9, refillPerSecond: 0 },
+  ];
+  await apply({ default: { limits } });
+  const fields = ({ headers }) =>
+    ['ratelimit-policy', 'ratelimit', 'retry-after'].map((name) => headers.get(name));
+  const policy = '"burst";q=2, "daily";q=9';
+  for (const left of ['"burst";r=1, "daily";r=8', '"burst";r=0, "daily";r=7']) {
+    const admitted = await call('/api/hello?client=fields');
+    assert.deepEqual([admitted.status, ...fields(admitted)], [200, policy, left, null]);
+  }
+  const denied = await call('/api/hello?client=fields');
+  const left = '"burst";r=0, "daily";r=7';
+  assert.deepEqual([denied.status, ...fields(denied)], [429, policy, left, null]);
+  const { type, title, status, 'violated-policies': violated, ...rest } = denied.body;
+  assert.deepEqual([title, status, violated], ['Quota Exceeded', 429, ['burst']]);
+  assert.equal(type, 'https://iana.org/assignments/http-problem-types#quota-exceeded');
+  assert.deepEqual(Object.keys(rest), ['client', 'cost', 'nowMs', 'decision']);
+  assert.deepEqual([rest.client, rest.cost, rest.decision.limitName], ['fields', 1, 'burst']);
+  assert.equal(denied.headers.get('content-type'), 'application/problem+json');
+  assert.equal(denied.headers.get('cache-control'), 'no-store');
+  assert.equal(denied.headers.get('x-content-type-options'), 'nosniff');
+  assert.match(denied.headers.get('content-security-policy'), /default-src 'none'/);
+
+  const head = await call('/api/hello?client=fields', { method: 'HEAD' });
+  assert.deepEqual([head.status, head.text, ...fields(head)], [429, '', policy, left, null]);
+
+  // Of what is not limited, and of what is not judged.
+  const others = ['/api/peek?client=fields', '/api/stats', '/api/policies', '/api/hello'];
+  for (const path of [...others, '/api/hello?client=fields&cost=0']) {
+    assert.deepEqual(fields(await call(path)), [null, null, null], path);
+  }
+});
+
+test('the header fields tell the window, and when there is more', async () => {
+  await apply({ default: { capacity: 100, refill: { tokens: 100, seconds: 6000 } } });
+  const { headers } = await call('/api/hello?client=window');
+  assert.equal(headers.get('ratelimit-policy'), '"main";q=100;w=6000');
+  // The next token comes after 60 s.
+  const [, seconds] = /^"main";r=99;t=(\d+)$/.exec(headers.get('ratelimit')) ?? [];
+  assert.ok(Number(seconds) <= 60, headers.get('ratelimit'));
 });
 
 test('a policy change counts at the next request of each tier', async () => {

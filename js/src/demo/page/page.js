@@ -1,5 +1,6 @@
 /** The demo's page: sends requests, watches balances, edits policies. */
 import * as api from './api.js';
+import { Fields } from './fields.js';
 import { Lane } from './lane.js';
 import { AnswerLog } from './log.js';
 import { Policies } from './policies.js';
@@ -20,6 +21,7 @@ const calm = matchMedia('(prefers-reduced-motion: reduce)');
 /** Watched clients by name, the one used last at the end. */
 const lanes = new Map();
 const log = new AnswerLog($('log'));
+const fields = new Fields($('fields'), $('problem'));
 const policies = new Policies({ onApply: () => act(apply), onChange: showForm });
 /** The server's clock less this page's, by the quickest answer so far. */
 let clockOffset = -Infinity;
@@ -58,7 +60,9 @@ async function send(request, batch) {
 async function sendOne() {
   const request = caller();
   const { client } = request;
-  const { decision, error } = (await send(request, null)).body;
+  const answer = await send(request, null);
+  fields.show(answer);
+  const { decision, error } = answer.body;
   if (!decision) return say('error', error.message);
   const why = decision.fallback ? ` (${judgedBy(decision)})` : '';
   if (decision.allowed) return say('ok', `Allowed. ${client} has ${verdict(decision)}${why}.`);
@@ -71,9 +75,14 @@ async function sendBurst() {
   const size = Number($('burst-size').value);
   const answers = await Promise.all(Array.from({ length: size }, () => send(request, batch)));
   const refused = answers.find(({ body }) => !body.decision);
-  if (refused) return say('error', refused.body.error.message);
+  if (refused) {
+    fields.show(refused);
+    return say('error', refused.body.error.message);
+  }
   const denied = answers.filter(({ status }) => status === 429);
-  const [{ body }] = (denied.length ? denied : answers).sort(api.latestFirst);
+  const [last] = (denied.length ? denied : answers).sort(api.latestFirst);
+  const { body } = last;
+  fields.show(last);
   const counted = `${size - denied.length} of ${size} allowed`;
   const others = denied.length ? `, ${denied.length} denied` : '';
   const kind = denied.length ? 'denied' : 'ok';
@@ -88,7 +97,7 @@ function toggleStream() {
     say('ok', `The stream of ${request.client} has stopped.`);
   } else {
     const perSecond = Number($('stream-rate').value);
-    lane.startStream(perSecond, () => act(() => send(request, lane)));
+    lane.startStream(perSecond, () => act(async () => fields.show(await send(request, lane))));
     say('ok', `Streaming ${figure(perSecond)} per second as ${request.client}.`);
   }
   showForm();
