@@ -110,6 +110,19 @@ for (const [way, open] of Object.entries(ways)) {
     }
   });
 
+  test(`${way}: fields of a limiter behind the handler stay, after those of this one`, async (t) => {
+    const { app, limit } = limited(2);
+    app.use(limit);
+    const headers = { 'RateLimit-Policy': '"upstream";q=9;w=9', RateLimit: '"upstream";r=5' };
+    app.get('/', () => new Response('hello', { headers }));
+    const ask = await open(t, app);
+    for (const left of [1, 0]) {
+      const answer = await ask('/');
+      assert.match(answer.headers.ratelimit, new RegExp(`^"main";r=${left}[^,]*, "upstream";r=5$`));
+      assert.match(answer.headers['ratelimit-policy'], /^"main";q=2[^,]*, "upstream";q=9;w=9$/);
+    }
+  });
+
   test(`${way}: a request that meets one middleware twice counts once`, async (t) => {
     const { app, limit, left } = limited(3);
     app.use(limit);

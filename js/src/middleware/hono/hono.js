@@ -8,13 +8,13 @@ import { ResponseWatch } from '../fetch/response-watch.js';
 import { withFields } from '../fetch/response-fields.js';
 import { exposedHeaders } from '../headers.js';
 import { Judge } from '../judge.js';
-import { onEnd, writeFields } from '../outgoing.js';
+import { onEnd } from '../outgoing.js';
 import { peerOf } from '../peer.js';
+import { onRecord, writeAtHead } from './node-response.js';
 
-/** @import { Access } from '../headers.js' */
 /** @import { Verdict } from '../judge.js' */
-/** @import { Outgoing } from '../outgoing.js' */
 /** @import { RateLimitOptions } from '../types.js' */
+/** @import { NodeResponse } from './node-response.js' */
 
 export { exposedHeaders };
 
@@ -53,8 +53,8 @@ export { exposedHeaders };
  * Middleware that limits all that comes after it. What is refused goes no further; what the limiter or an option throws
  * comes to `app.onError`. A request that meets it twice counts once.
  *
- * With `@hono/node-server` the fields are set on Node's own response, which costs less: they are sent, but are not in
- * `c.res.headers`; and where the handler's response has fields of these names already, those are sent in place of ours.
+ * With `@hono/node-server` the fields of admitted requests are set while Node writes the head of the response, which costs
+ * less: they are sent, but middleware does not see them in `c.res.headers`.
  *
  * @template {HonoContext} [Context=HonoContext]
  * @param {HonoOptions<Context>} options `limiter` is required
@@ -90,10 +90,10 @@ export function rateLimit(options) {
    */
   function proceed(verdict, c, next) {
     if (verdict === null) return next();
+    if (verdict.refused) return Promise.resolve(refusal(verdict, c));
     const outgoing = outgoingOf(c.env);
-    if (verdict.refused) return Promise.resolve(refusal(verdict, c, outgoing));
     if (outgoing !== null && judge.fields !== null && !outgoing.headersSent) {
-      writeFields(verdict, outgoing);
+      writeAtHead(verdict, outgoing);
     }
     const isDone = outgoing !== null || judge.fields === null;
     if (isDone && !judge.watchesOutcome && !judge.watchesAbort) return next();
@@ -105,7 +105,7 @@ export function rateLimit(options) {
    * @param {Verdict<Context, Response>} verdict
    * @param {Context} c
    * @param {() => Promise<void>} next
-   * @param {Outgoing | null} outgoing
+   * @param {NodeResponse | null} outgoing
    */
   async function follow(verdict, c, next, outgoing) {
     let watch = null;
@@ -184,34 +184,24 @@ function peerOfContext({ env, req }) {
 }
 
 /**
- * Node's response to this request, where Hono runs on Node's http: what is set there is sent, whatever response the
+ * Node's response to this request, where Hono runs on Node's http: what is written there is sent, whatever response the
  * handler makes, and nothing has to be made of that response.
  * @param {any} env
- * @returns {Outgoing | null}
+ * @returns {NodeResponse | null}
  */
 function outgoingOf(env) {
   const outgoing = env?.outgoing ?? env?.server?.outgoing;
-  return typeof outgoing?.setHeader === 'function' ? outgoing : null;
+  return typeof outgoing?.writeHead === 'function' ? outgoing : null;
 }
 
 /**
- * What is sent for a request that is refused. With what earlier middleware has set by `c.header`.
+ * What is sent for a request that is refused, with what earlier middleware has set by `c.header`.
  * @param {Verdict<any, Response>} verdict
  * @param {HonoContext} c
- * @param {Outgoing | null} outgoing
  */
-function refusal(verdict, c, outgoing) {
+function refusal(verdict, c) {
   const { status, contentType, body } = verdict.refusal();
   const fields = { 'Content-Type': contentType };
-  verdict.write({ fields, outgoing }, onRefusal);
+  verdict.write(fields, onRecord);
   return c.body(verdict.isHead ? null : body, status, fields);
 }
-
-/**
- * Of limiters around this one there may be fields on Node's response: these here are sent in their place.
- * @type {Access<{ fields: Record<string, string>, outgoing: Outgoing | null }>}
- */
-const onRefusal = {
-  get: ({ fields, outgoing }, name) => fields[name] ?? outgoing?.getHeader(name),
-  set: ({ fields }, name, value) => (fields[name] = value),
-};
