@@ -9,7 +9,7 @@ import { bringSystemPackages } from './system-packages.js';
  * @property {() => string[]} npm folders with a lock file
  */
 
-/** @type {Record<'build' | 'start' | 'test' | 'format' | 'bench' | 'fuzz' | 'toolchains', Need>} */
+/** @type {Record<'build' | 'start' | 'test' | 'format' | 'bench' | 'fuzz' | 'toolchains' | 'load', Need>} */
 const needs = {
   build: { system: ['build'], npm: () => [''] },
   start: { system: ['build'], npm: () => [''] },
@@ -18,6 +18,7 @@ const needs = {
     npm: () => ['', ...testPackageFolders()],
   },
   bench: { system: ['build', 'compile'], npm: () => [benchFolder] },
+  load: { system: ['build', 'load'], npm: () => ['', benchFolder] },
   fuzz: { system: ['native', 'fuzz'], npm: () => [] },
   toolchains: { system: ['toolchains'], npm: () => [''] },
   format: { system: ['lint'], npm: () => ['tests/tools'] },

@@ -8,7 +8,7 @@ import { run, which } from './run.js';
 import { StepError, step } from './step.js';
 
 /**
- * @typedef {'build' | 'compile' | 'native' | 'browser' | 'lint' | 'fuzz' | 'toolchains'} Use
+ * @typedef {'build' | 'compile' | 'native' | 'browser' | 'lint' | 'fuzz' | 'toolchains' | 'load'} Use
  */
 
 /**
@@ -75,6 +75,14 @@ const requirements = [
     apt: 'catch2',
     dnf: 'catch-devel',
     brew: 'catch2',
+  },
+  {
+    name: 'wrk',
+    uses: ['load'],
+    lacking: () => program('wrk'),
+    apt: 'wrk',
+    dnf: 'wrk',
+    brew: 'wrk',
   },
   {
     name: 'Chromium',

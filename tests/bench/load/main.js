@@ -1,0 +1,107 @@
+// npm run bench:http [-- --rounds 21 --seconds 1 --only express,hono]: what a limiter costs a server, by wrk over loopback.
+//
+// For each framework three servers stay up: bare, with tierlimit and with the limiter that is usual there. A round asks
+// them one after the other, bare first and last, and divides what each of the other two answered by the mean of the two
+// runs without a limiter. What the machine does meanwhile is in all of them.
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { parseArgs, promisify } from 'node:util';
+
+import { machine } from '../machine.js';
+import { summary } from '../statistics.js';
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '21' },
+    seconds: { type: 'string', default: '1' },
+    only: { type: 'string', default: 'express,fastify,hono' },
+  },
+});
+const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)];
+const connections = 32;
+const limiters = ['bare', 'tierlimit', 'usual'];
+const usual = new Map([
+  ['express', 'express-rate-limit'],
+  ['fastify', '@fastify/rate-limit'],
+  ['hono', 'hono-rate-limiter'],
+]);
+/** What is to be kept of the bare server's rate. */
+const asked = new Map([
+  ['express', 0.95],
+  ['fastify', 0.92],
+  ['hono', 0.9],
+]);
+
+const program = fileURLToPath(new URL('server.js', import.meta.url));
+
+/**
+ * @param {string} framework
+ * @param {string} limiter
+ */
+async function started(framework, limiter) {
+  const stdio = /** @type {const} */ (['ignore', 'pipe', 'inherit']);
+  const child = spawn(process.execPath, [program, framework, limiter], { stdio });
+  const [port] = await once(child.stdout, 'data');
+  return { child, url: `http://127.0.0.1:${Number(port)}/` };
+}
+
+/**
+ * Requests a second.
+ * @param {string} url
+ * @param {number} duration in seconds
+ */
+async function rate(url, duration) {
+  const args = ['-t1', `-c${connections}`, `-d${duration}s`, url];
+  const { stdout } = await promisify(execFile)('wrk', args);
+  const wrong = /(Socket errors|Non-2xx).*/.exec(stdout);
+  if (wrong) throw new Error(`${url}: ${wrong[0]}`);
+  return Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1]);
+}
+
+/** @param {string} framework */
+async function compared(framework) {
+  const servers = await Promise.all(limiters.map((limiter) => started(framework, limiter)));
+  try {
+    for (const { url } of servers) await rate(url, 2 * seconds);
+    const [bare, own, other] = servers;
+    /** @type {Record<'bare' | 'own' | 'other', number[]>} */
+    const measured = { bare: [], own: [], other: [] };
+    for (let round = 0; round < rounds; round += 1) {
+      const before = await rate(bare.url, seconds);
+      // Who comes first alternates: what is next to which run of the bare server must not matter.
+      const [first, second] = round % 2 === 0 ? [own, other] : [other, own];
+      const rates = [await rate(first.url, seconds), await rate(second.url, seconds)];
+      if (round % 2 === 1) rates.reverse();
+      const base = (before + (await rate(bare.url, seconds))) / 2;
+      measured.bare.push(base);
+      measured.own.push(rates[0] / base);
+      measured.other.push(rates[1] / base);
+    }
+    return measured;
+  } finally {
+    for (const { child } of servers) child.kill();
+  }
+}
+
+/** @param {number[]} values */
+function shown(values) {
+  const { median, low, high } = summary(values);
+  return `${median.toFixed(2)} (${low.toFixed(2)} to ${high.toFixed(2)})`;
+}
+
+const { processor, node } = await machine();
+console.log(
+  `Requests a second over loopback, as a part of the bare server's (medians of ${rounds} rounds of ${seconds} s, quartiles in
+parentheses); wrk, ${connections} connections, Node ${node}, ${processor}; \`npm run bench:http\`.
+
+| framework | bare, a second | tierlimit | asked | usual there | |
+|---|--:|--:|--:|--:|---|`,
+);
+for (const framework of values.only.split(',')) {
+  const { bare, own, other } = await compared(framework);
+  const perSecond = Math.round(summary(bare).median);
+  console.log(
+    `| ${framework} | ${perSecond} | ${shown(own)} | ${asked.get(framework)} | ${shown(other)} | ${usual.get(framework)} |`,
+  );
+}

@@ -1,0 +1,78 @@
+// A server of a framework: bare, with tierlimit or with the limiter that its users usually take. It says its port.
+// node tests/bench/load/server.js express|fastify|hono bare|tierlimit|usual
+import { createServer } from 'node:http';
+
+/** What no run uses up: what is measured is requests that are admitted. */
+const plenty = 1_000_000_000;
+const minuteMs = 60_000;
+
+/** Both header fields are on, and clients are known by their address: that is so without options. */
+async function options() {
+  const { TierLimiter } = await import('../../../js/src/index.js');
+  const policies = { default: { capacity: plenty, refillPerSecond: plenty / 60 } };
+  return { limiter: new TierLimiter({ policies }) };
+}
+
+/** @type {Record<string, (limiter: string) => Promise<import('node:http').Server>>} */
+const frameworks = {
+  async express(limiter) {
+    const { default: express } = await import('express');
+    const app = express();
+    if (limiter === 'tierlimit') {
+      const { rateLimit } = await import('../../../js/src/middleware/express/express.js');
+      app.use(rateLimit(await options()));
+    } else if (limiter === 'usual') {
+      const { rateLimit } = await import('express-rate-limit');
+      // Its default fields are X-RateLimit-*; these are the ones that tierlimit has.
+      const fields = { standardHeaders: /** @type {const} */ ('draft-8'), legacyHeaders: false };
+      app.use(rateLimit({ windowMs: minuteMs, limit: plenty, ...fields }));
+    }
+    app.get('/', (_request, response) => {
+      response.send('hello');
+    });
+    return createServer(app);
+  },
+
+  async fastify(limiter) {
+    const { default: fastify } = await import('fastify');
+    const app = fastify();
+    if (limiter === 'tierlimit') {
+      const { rateLimit } = await import('../../../js/src/middleware/fastify/fastify.js');
+      await app.register(rateLimit, await options());
+    } else if (limiter === 'usual') {
+      const { default: rateLimit } = await import('@fastify/rate-limit');
+      const fields = { enableDraftSpec: true };
+      await app.register(rateLimit, { timeWindow: minuteMs, max: plenty, ...fields });
+    }
+    app.get('/', async () => 'hello');
+    await app.ready();
+    return app.server;
+  },
+
+  async hono(limiter) {
+    const { Hono } = await import('hono');
+    const { createAdaptorServer } = await import('@hono/node-server');
+    const app = new Hono();
+    if (limiter === 'tierlimit') {
+      const { rateLimit } = await import('../../../js/src/middleware/hono/hono.js');
+      app.use(rateLimit(await options()));
+    } else if (limiter === 'usual') {
+      const { rateLimiter } = await import('hono-rate-limiter');
+      const { getConnInfo } = await import('@hono/node-server/conninfo');
+      const usual = rateLimiter({
+        ...{ windowMs: minuteMs, limit: plenty, standardHeaders: 'draft-7' },
+        keyGenerator: (c) => getConnInfo(c).remote.address ?? '',
+      });
+      app.use(usual);
+    }
+    app.get('/', (c) => c.text('hello'));
+    return /** @type {import('node:http').Server} */ (createAdaptorServer({ fetch: app.fetch }));
+  },
+};
+
+const [framework, limiter] = process.argv.slice(2);
+const server = await frameworks[framework](limiter);
+server.listen(0, '127.0.0.1', () => {
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  console.log(port);
+});
