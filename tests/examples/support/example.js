@@ -12,7 +12,7 @@ import { serveRegistry } from './registry.js';
  * @param {string} name
  * @param {object} [options]
  * @param {Record<string, string | undefined>} [options.env] with it the first command of the example is carried out, by
- *   a registry that has this package alone; else the package is installed by npm, and nothing else
+ *   a registry that has this package and those of tests alone; else the package is installed by npm, and nothing else
  * @returns {Promise<{ project: import('../../package/support/project.js').Project, command: string[] }>} with the
  *   second command, which starts it
  */
