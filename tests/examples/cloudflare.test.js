@@ -27,6 +27,8 @@ testUuidService('cloudflare', {
   env,
   isInstalled: true,
 
+  byAddress: false,
+
   async loading({ url }) {
     const policies = new URL('/policies', url).href;
     const put = (/** @type {string} */ body, key = 'operator-key') =>

@@ -14,6 +14,8 @@ testUuidService('deno', {
   },
   skip: deno.skip,
 
+  byAddress: false,
+
   async loading({ url }) {
     const policies = new URL('/policies', url).href;
     const put = (/** @type {string} */ body, key = 'operator-key') =>

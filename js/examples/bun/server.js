@@ -1,41 +1,46 @@
 // A service that gives out UUIDs, so many to each customer: Bun.serve with tierlimit in front of it.
 import { PolicyError, TierLimiter } from 'tierlimit';
+import { address, apiKey, firstOf } from 'tierlimit/clients';
+import { rateLimit } from 'tierlimit/fetch';
 
 const readPolicies = () => Bun.file(new URL('policies.json', import.meta.url)).text();
 const limiter = new TierLimiter({ policies: await readPolicies() });
 
-// The customer and the tier of each API key: yours are in a database.
-const customers = new Map([
-  ['acme-key', { id: 'acme', tier: 'pro' }],
-  ['globex-key', { id: 'globex', tier: 'free' }],
+// The tier of each API key: yours are in a database.
+const tiers = new Map([
+  ['acme-key', 'pro'],
+  ['globex-key', 'free'],
 ]);
+const isKnown = (key) => tiers.has(key);
+// How many proxies of yours stand before this server: with one more than there are, clients choose their address.
+const hops = Number(process.env.PROXIES ?? 0);
+
+const limited = rateLimit({
+  limiter,
+  // Keys that do not exist count for the address that they come from, and so does who has none.
+  client: firstOf(apiKey({ isKnown }), address({ hops })),
+  // Only a key gives a tier. Who has none is judged by the policies' default.
+  tier: (request) => tiers.get(request.headers.get('x-api-key')),
+});
 
 /**
- * Lets a route answer those who have a key and a token left.
+ * Lets a route answer those who have a token left and, if they have a key, one that is known.
  * @param {(request: Request) => Response | Promise<Response>} route
  */
-const limited = (route) => (request) => {
-  const customer = customers.get(request.headers.get('x-api-key'));
-  // Before the limiter, to which every name that it has not seen is a client with a full bucket.
-  if (customer === undefined) {
+const answer = (route) =>
+  limited((request) => {
+    const key = request.headers.get('x-api-key');
+    // Behind the limiter, so that guesses count.
+    if (!key || isKnown(key)) return route(request);
     return Response.json({ error: 'x-api-key is not known' }, { status: 401 });
-  }
-
-  const { allowed, retryAfterMs } = limiter.check(customer.id, { tier: customer.tier });
-  if (allowed) return route(request);
-  const headers = new Headers({ 'cache-control': 'no-store' });
-  // In whole seconds, rounded up: who waits as long is admitted. null is never: the policy does not refill.
-  if (retryAfterMs !== null) headers.set('retry-after', String(Math.ceil(retryAfterMs / 1000)));
-  const body = { error: 'too many requests', tier: customer.tier };
-  return Response.json(body, { status: 429, headers });
-};
+  });
 
 // bun server.js [PORT]; 0 takes a free one.
 const server = Bun.serve({
   port: Number(process.argv[2] ?? 8080),
   hostname: '127.0.0.1',
-  routes: { '/uuid': limited(() => Response.json({ uuid: crypto.randomUUID() })) },
-  fetch: limited(() => Response.json({ error: 'there is only /uuid' }, { status: 404 })),
+  routes: { '/uuid': answer(() => Response.json({ uuid: crypto.randomUUID() })) },
+  fetch: answer(() => Response.json({ error: 'there is only /uuid' }, { status: 404 })),
 });
 console.log(new URL('uuid', server.url).href);
 

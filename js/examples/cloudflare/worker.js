@@ -1,42 +1,48 @@
 // A service that gives out UUIDs, so many to each customer: a Cloudflare Worker with tierlimit in front of it.
 import { PolicyError, TierLimiter } from 'tierlimit';
+import { apiKey, cloudflare, firstOf } from 'tierlimit/clients';
+import { rateLimit } from 'tierlimit/fetch';
 
 import policies from './policies.json';
 
 // At module scope, so that it lives as long as the isolate. Decisions are for handlers.
 const limiter = new TierLimiter({ policies });
 
-// The customer and the tier of each API key: yours are in a database.
-const customers = new Map([
-  ['acme-key', { id: 'acme', tier: 'pro' }],
-  ['globex-key', { id: 'globex', tier: 'free' }],
+// The tier of each API key: yours are in a database.
+const tiers = new Map([
+  ['acme-key', 'pro'],
+  ['globex-key', 'free'],
 ]);
+const isKnown = (key) => tiers.has(key);
+
+const limited = rateLimit({
+  limiter,
+  // Keys that do not exist count for the address that they come from, and so does who has none.
+  client: firstOf(apiKey({ isKnown }), cloudflare()),
+  // Only a key gives a tier. Who has none is judged by the policies' default.
+  tier: (request) => tiers.get(request.headers.get('x-api-key')),
+});
+
+const answer = limited((request) => {
+  const key = request.headers.get('x-api-key');
+  // Behind the limiter, so that guesses count.
+  if (key && !isKnown(key)) return json(401, { error: 'x-api-key is not known' });
+  if (new URL(request.url).pathname !== '/uuid') return json(404, { error: 'there is only /uuid' });
+  return json(200, { uuid: crypto.randomUUID() });
+});
 
 export default {
   async fetch(request, env, ctx) {
-    const key = request.headers.get('x-api-key') ?? '';
     const { pathname } = new URL(request.url);
     // Before the limiter: no policy can lock out whoever has to mend it.
     if (pathname === '/policies' && request.method === 'PUT') {
+      const key = request.headers.get('x-api-key') ?? '';
       if (!(await isOperator(key, env))) return json(403, { error: 'x-api-key is no operator' });
       return putPolicies(request, env);
     }
 
-    const customer = customers.get(key);
-    // Before it as well, since to it every name that it has not seen is a client with a full bucket.
-    if (customer === undefined) return json(401, { error: 'x-api-key is not known' });
-
     await followPolicies(env, ctx);
-    const { allowed, retryAfterMs } = limiter.check(customer.id, { tier: customer.tier });
-    if (!allowed) {
-      const headers = new Headers({ 'cache-control': 'no-store' });
-      // In whole seconds, rounded up: who waits as long is admitted. null is never: the policy does not refill.
-      if (retryAfterMs !== null) headers.set('retry-after', String(Math.ceil(retryAfterMs / 1000)));
-      return json(429, { error: 'too many requests', tier: customer.tier }, headers);
-    }
-
-    if (pathname !== '/uuid') return json(404, { error: 'there is only /uuid' });
-    return json(200, { uuid: crypto.randomUUID() });
+    return answer(request);
   },
 };
 
@@ -85,4 +91,4 @@ async function isOperator(key, { OPERATOR_KEY }) {
   return crypto.subtle.timingSafeEqual(await hash(key), await hash(OPERATOR_KEY));
 }
 
-const json = (status, body, headers) => Response.json(body, { status, headers });
+const json = (status, body) => Response.json(body, { status });

@@ -1,40 +1,49 @@
 // A service that gives out UUIDs, so many to each customer: Deno.serve with tierlimit in front of it.
 import { PolicyError, TierLimiter } from 'tierlimit';
+import { address, apiKey, firstOf } from 'tierlimit/clients';
+import { rateLimit } from 'tierlimit/fetch';
 
 // An import, because reading files would take one more permission.
 import policies from './policies.json' with { type: 'json' };
 
 const limiter = new TierLimiter({ policies });
 
-// The customer and the tier of each API key: yours are in a database.
-const customers = new Map([
-  ['acme-key', { id: 'acme', tier: 'pro' }],
-  ['globex-key', { id: 'globex', tier: 'free' }],
-  ['operator-key', { id: 'operator', operator: true }],
+// The tier of each API key: yours are in a database.
+const tiers = new Map([
+  ['acme-key', 'pro'],
+  ['globex-key', 'free'],
 ]);
+const isKnown = (key) => tiers.has(key);
+// How many proxies of yours stand before this server: with one more than there are, clients choose their address.
+const hops = 0;
 
-/** @param {Request} request */
-function handle(request) {
-  const customer = customers.get(request.headers.get('x-api-key'));
-  // Before the limiter, to which every name that it has not seen is a client with a full bucket.
-  if (customer === undefined) return json(401, { error: 'x-api-key is not known' });
+const limited = rateLimit({
+  limiter,
+  // Keys that do not exist count for the address that they come from, and so does who has none.
+  client: firstOf(apiKey({ isKnown }), address({ hops })),
+  // Only a key gives a tier. Who has none is judged by the policies' default.
+  tier: (request) => tiers.get(request.headers.get('x-api-key')),
+});
 
-  const { pathname } = new URL(request.url);
-  // Before it as well: no policy can lock out whoever has to mend it.
-  if (pathname === '/policies' && request.method === 'PUT' && customer.operator) {
+const answer = limited((request) => {
+  const key = request.headers.get('x-api-key');
+  // Behind the limiter, so that guesses count.
+  if (key && !isKnown(key)) return json(401, { error: 'x-api-key is not known' });
+  if (new URL(request.url).pathname !== '/uuid') return json(404, { error: 'there is only /uuid' });
+  return json(200, { uuid: crypto.randomUUID() });
+});
+
+/**
+ * @param {Request} request
+ * @param {Deno.ServeHandlerInfo} info who asks, for the limiter
+ */
+function handle(request, info) {
+  const isOperator = request.headers.get('x-api-key') === 'operator-key';
+  // Before the limiter: no policy can lock out whoever has to mend it.
+  if (isOperator && request.method === 'PUT' && new URL(request.url).pathname === '/policies') {
     return putPolicies(request);
   }
-
-  const { allowed, retryAfterMs } = limiter.check(customer.id, { tier: customer.tier });
-  if (!allowed) {
-    const headers = new Headers({ 'cache-control': 'no-store' });
-    // In whole seconds, rounded up: who waits as long is admitted. null is never: the policy does not refill.
-    if (retryAfterMs !== null) headers.set('retry-after', String(Math.ceil(retryAfterMs / 1000)));
-    return json(429, { error: 'too many requests', tier: customer.tier }, headers);
-  }
-
-  if (pathname !== '/uuid') return json(404, { error: 'there is only /uuid' });
-  return json(200, { uuid: crypto.randomUUID() });
+  return answer(request, info);
 }
 
 /** A policy change takes effect at each client's next request, and fills no bucket. */
@@ -48,7 +57,7 @@ async function putPolicies(request) {
   }
 }
 
-const json = (status, body, headers) => Response.json(body, { status, headers });
+const json = (status, body) => Response.json(body, { status });
 
 // deno run --allow-net server.js [PORT]; 0 takes a free one.
 const onListen = ({ hostname, port }) => console.log(`http://${hostname}:${port}/uuid`);

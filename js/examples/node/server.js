@@ -4,29 +4,33 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 
 import { PolicyError, TierLimiter } from 'tierlimit';
+import { address, apiKey, firstOf } from 'tierlimit/clients';
+import { rateLimit } from 'tierlimit/node';
 
 const readPolicies = () => readFileSync(new URL('policies.json', import.meta.url), 'utf8');
 const limiter = new TierLimiter({ policies: readPolicies() });
 
-// The customer and the tier of each API key: yours are in a database.
-const customers = new Map([
-  ['acme-key', { id: 'acme', tier: 'pro' }],
-  ['globex-key', { id: 'globex', tier: 'free' }],
+// The tier of each API key: yours are in a database.
+const tiers = new Map([
+  ['acme-key', 'pro'],
+  ['globex-key', 'free'],
 ]);
+const isKnown = (key) => tiers.has(key);
+// How many proxies of yours stand before this server: with one more than there are, clients choose their address.
+const hops = Number(process.env.PROXIES ?? 0);
 
-const server = createServer((request, response) => {
-  const customer = customers.get(String(request.headers['x-api-key']));
-  // Before the limiter, to which every name that it has not seen is a client with a full bucket.
-  if (customer === undefined) return send(response, 401, { error: 'x-api-key is not known' });
+const limited = rateLimit({
+  limiter,
+  // Keys that do not exist count for the address that they come from, and so does who has none.
+  client: firstOf(apiKey({ isKnown }), address({ hops })),
+  // Only a key gives a tier. Who has none is judged by the policies' default.
+  tier: (request) => tiers.get(request.headers['x-api-key']),
+});
 
-  const { allowed, retryAfterMs } = limiter.check(customer.id, { tier: customer.tier });
-  if (!allowed) {
-    // In whole seconds, rounded up: who waits as long is admitted. null is never: the policy does not refill.
-    if (retryAfterMs !== null) response.setHeader('retry-after', Math.ceil(retryAfterMs / 1000));
-    response.setHeader('cache-control', 'no-store');
-    return send(response, 429, { error: 'too many requests', tier: customer.tier });
-  }
-
+const handle = limited((request, response) => {
+  const key = request.headers['x-api-key'];
+  // Behind the limiter, so that guesses count.
+  if (key && !isKnown(key)) return send(response, 401, { error: 'x-api-key is not known' });
   if (request.url !== '/uuid') return send(response, 404, { error: 'there is only /uuid' });
   return send(response, 200, { uuid: randomUUID() });
 });
@@ -50,7 +54,7 @@ process.on('SIGHUP', () => {
 });
 
 // node server.js [PORT]; 0 takes a free one.
-server.listen(Number(process.argv[2] ?? 8080), '127.0.0.1', () => {
+const server = createServer(handle).listen(Number(process.argv[2] ?? 8080), '127.0.0.1', () => {
   console.log(`http://127.0.0.1:${server.address().port}/uuid`);
   console.log(`kill -HUP ${process.pid} loads policies.json again`);
 });
