@@ -238,6 +238,29 @@ fileTest(
 );
 
 fileTest(
+  'so it is from the next look on where nothing tells of it: a folder further up is another',
+  async ({ top, watching }) => {
+    const [before, now, next] = ['before', 'now', 'next'].map((name) => join(top, name));
+    for (const [folder, capacity] of [
+      [now, 5],
+      [next, 6],
+    ]) {
+      mkdirSync(join(folder, 'conf'), { recursive: true });
+      writeFileSync(join(folder, 'conf', 'policies.json'), text(capacity));
+    }
+    const it = watching({ path: join(now, 'conf', 'policies.json') });
+    await applied(it);
+    renameSync(now, before);
+    renameSync(next, now);
+    assert.equal(await it.source.refresh(), 'applied');
+    await applied(it);
+    writeFileSync(join(now, 'conf', 'policies.json'), text(7));
+    await applied(it);
+    assert.equal(it.capacity(), 7);
+  },
+);
+
+fileTest(
   'a link that is pointed elsewhere, as Kubernetes mounts a ConfigMap',
   async ({ folder, path, watching }) => {
     const version = (name, capacity) => {
@@ -345,16 +368,33 @@ fileTest('a limiter that answers later holds the next look up', async ({ path, w
   writeFileSync(path, text(5));
   let called = limiter.called();
   const it = watching({ limiter });
+  const other = watching();
   await called;
+  await applied(other);
+
+  // By an event, and asked for. What the other source sees meanwhile this one would see too.
   writeFileSync(path, text(6));
   const next = it.source.refresh();
-  called = limiter.called();
+  await applied(other);
+  for (let i = 0; i < 5; i += 1) await other.source.refresh();
   assert.equal(limiter.calls.length, 1);
+  called = limiter.called();
   limiter.calls[0].accept();
   await called;
   limiter.calls[1].accept();
   assert.equal(await next, 'applied');
   assert.deepEqual(limiter.inForce, [text(5), text(6)]);
+});
+
+fileTest('close does not wait for a limiter that never answers', async ({ path, watching }) => {
+  const limiter = new LaterLimiter();
+  writeFileSync(path, text(5));
+  const called = limiter.called();
+  const it = watching({ limiter, timeoutMs: 2 ** 31 - 1 });
+  await called;
+  const next = it.source.refresh();
+  it.source.close();
+  assert.equal(await next, 'closed');
 });
 
 fileTest('a limiter that never answers does so only for its time', async ({ path, watching }) => {

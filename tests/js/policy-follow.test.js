@@ -113,6 +113,7 @@ test('close ends it at once, though the iterator waits for a document that never
 
 test('what was under way when it was closed is not put in force', async () => {
   let give;
+  let returned = 0;
   const documents = {
     [Symbol.asyncIterator]: () => ({
       next: () =>
@@ -120,6 +121,7 @@ test('what was under way when it was closed is not put in force', async () => {
           give = resolve;
         }),
       return: async () => {
+        returned += 1;
         throw new Error('it does not matter any more');
       },
     }),
@@ -128,7 +130,7 @@ test('what was under way when it was closed is not put in force', async () => {
   give({ done: false, value: text(9) });
   source.close();
   await source.done;
-  assert.equal(capacity(), 1);
+  assert.deepEqual([capacity(), returned], [1, 1]);
 });
 
 test('a signal that has aborted already: nothing is asked for', async () => {

@@ -204,6 +204,7 @@ export class WatchedFile extends PolicySource {
     for (const folder of folders) identities.set(folder, await identityOf(folder));
     if (this.#isClosed()) return;
     this.#names = new Set([basename(this.#path), basename(target)]);
+    // In the place of a folder that has gone or has another name there may be one of which nothing is told.
     for (const [folder, { identity }] of this.#watchers) {
       if (identities.get(folder) !== identity) this.#unwatch(folder);
     }
@@ -221,8 +222,6 @@ export class WatchedFile extends PolicySource {
       const watcher = this.#kept(watch(folder, { persistent: this.#persistent }));
       this.#watchers.set(folder, { watcher, identity });
       watcher.on('change', (_, name) => {
-        // The folder itself has gone, or has another name: nothing more is told of what is there now.
-        if (name === basename(folder)) this.#unwatch(folder);
         this.#soon(typeof name !== 'string' || this.#names.has(name));
       });
       watcher.on('error', () => {

@@ -158,11 +158,13 @@ test('two limiters of one meter are told apart by attributes; close ends one of 
     [['login', 1]],
   );
   api.close();
-  login.record(limiter.check('acme'));
+  for (const { record } of [api, login]) record(limiter.check('acme'));
   const latest = new Map(
     (await points('tierlimit.decisions')).map(([{ limiter: name }, value]) => [name, value]),
   );
   assert.equal(latest.get('login'), 2);
+  const ofApi = (await points('tierlimit.decisions')).filter(([it]) => it.limiter === 'api');
+  assert.ok(ofApi.every(([it, value]) => it.outcome === 'allowed' && value === 2));
 });
 
 test('the meter of an API without an SDK takes all of it, and does nothing', () => {
