@@ -46,8 +46,9 @@ test('are the types wrong? They are not', async () => {
       'tierlimit',
       'included',
       [
-        ...['.', './clients', './express', './fastify', './fetch', './metrics', './module'],
-        ...['./node', './package.json', './policies', './policies/file', './slim'],
+        ...['.', './clients', './express', './fastify', './fetch', './hono', './metrics'],
+        ...['./module', './node', './package.json', './policies', './policies/file', './slim'],
+        './websocket',
       ],
     ],
   );
@@ -99,6 +100,14 @@ test('the entries are these', () => {
       types: './js/dist/types/middleware/fastify/fastify.d.ts',
       default: './js/src/middleware/fastify/fastify.js',
     },
+    './hono': {
+      types: './js/dist/types/middleware/hono/hono.d.ts',
+      default: './js/src/middleware/hono/hono.js',
+    },
+    './websocket': {
+      types: './js/dist/types/middleware/websocket/websocket.d.ts',
+      default: './js/src/middleware/websocket/websocket.js',
+    },
     './clients': {
       types: './js/dist/types/clients/clients.d.ts',
       default: './js/src/clients/clients.js',
@@ -129,6 +138,8 @@ test('each entry exports these values', async () => {
     import * as node from 'tierlimit/node';
     import * as express from 'tierlimit/express';
     import * as fastify from 'tierlimit/fastify';
+    import * as hono from 'tierlimit/hono';
+    import * as websocket from 'tierlimit/websocket';
     import * as clients from 'tierlimit/clients';
     import * as policies from 'tierlimit/policies';
     import * as policyFile from 'tierlimit/policies/file';
@@ -137,6 +148,7 @@ test('each entry exports these values', async () => {
       main: names(main), slim: names(slim), module: names(module),
       fetch: names(fetch),
       node: names(node), express: names(express), fastify: names(fastify),
+      hono: names(hono), websocket: names(websocket),
       clients: names(clients),
       policies: names(policies), policyFile: names(policyFile),
       metrics: names(metrics),
@@ -150,6 +162,8 @@ test('each entry exports these values', async () => {
     node: [tag, 'decider', 'exposedHeaders', 'rateLimit', 'refuse', 'writeFields'],
     express: [tag, 'exposedHeaders', 'rateLimit'],
     fastify: [tag, 'exposedHeaders', 'rateLimit'],
+    hono: [tag, 'exposedHeaders', 'rateLimit'],
+    websocket: [tag, 'byBytes', 'messageLimit'],
     clients: [
       tag,
       ...['address', 'apiKey', 'claim', 'cloudflare', 'every', 'firstOf', 'header', 'named'],

@@ -32,7 +32,10 @@ const typeRoots = [here('node_modules/@types')];
 const workers = here('node_modules/@cloudflare/workers-types/index.d.ts');
 
 // Where there are requests and responses.
-const web = ['fetch.ts', 'express.ts', 'fastify.ts', 'policies.ts', 'metrics.ts'];
+const web = [
+  ...['fetch.ts', 'express.ts', 'fastify.ts', 'hono.ts', 'websocket.ts', 'policies.ts'],
+  'metrics.ts',
+];
 
 /** @type {Record<string, { compilers: (keyof typeof compilers)[], files?: string[], options: object }>} */
 const settings = {
@@ -254,6 +257,40 @@ const surface = {
     exposedHeaders: '',
     rateLimit: '',
   },
+  'tierlimit/hono': {
+    DecisionAbout: 'client cost refused request tier',
+    Extractor: '',
+    HeaderOptions: 'legacy name partitionKey unit version wallNow',
+    HonoContext: 'env finalized req res',
+    HonoOnlyOptions: 'address',
+    HonoOptions:
+      'address body client contentType cost counts headers isFailure limiter noClient onDecision onWarning preflight ' +
+      'refundAborted shadow skip status tier',
+    HonoRequest: 'header method raw url',
+    RequestLimiter: 'check refund',
+    RequestSource: 'address header method url',
+    exposedHeaders: '',
+    rateLimit: '',
+  },
+  'tierlimit/websocket': {
+    AnySocket: 'bufferedAmount close send',
+    ConnectionExtractor: '',
+    EmitterSocket: 'bufferedAmount close off on send',
+    MessageConnection: 'admits check client wrap',
+    MessageCost: '',
+    MessageDecisionAbout: 'client cost message refused tier',
+    MessageHandle: 'check',
+    MessageLimiter: 'check client',
+    MessageLimitOptions:
+      'client closeCode cost limiter noClient onDecision onRefusal onWarning shadow tier',
+    MessageListener: '',
+    MessageRefusal: '',
+    MessageVerdict: 'allowed client cost decision reason retryAfterMs',
+    RequestSource: 'address header method url',
+    TargetSocket: 'addEventListener bufferedAmount close removeEventListener send',
+    byBytes: '',
+    messageLimit: '',
+  },
   'tierlimit/clients': {
     AddressOptions: 'header hops prefix4 prefix6 trusted',
     ApiKeyOptions: 'header isKnown scheme',
@@ -441,7 +478,8 @@ function exportsOf(entry) {
 }
 
 /** Classes whose instances others make. */
-const onlyTypes = /^(Client|Reservation|(Policy|Polled|Followed)Source|WatchedFile|\w+Metrics)$/;
+const onlyTypes =
+  /^(Client|MessageConnection|Reservation|(Policy|Polled|Followed)Source|WatchedFile|\w+Metrics)$/;
 
 for (const entry of Object.keys(surface)) {
   test(`${entry}: its names and their members are these`, () => {

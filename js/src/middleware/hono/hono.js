@@ -25,18 +25,37 @@ export { exposedHeaders };
  */
 
 /**
- * What is used of Hono's Context: `request` of the options, unless its type is named, by `rateLimit<Context<…>>(…)`.
- *
- * @typedef {object} HonoContext
- * @property {any} env
- * @property {{ raw: Request, method: string, url: string, header(name: string): string | undefined }} req
- * @property {Response} res
- * @property {boolean} finalized
- * @property {(body: string | null, status: any, headers: Record<string, string>) => Response} body
+ * @template Context
+ * @typedef {import('../types.js').DecisionAbout<Context>} DecisionAbout
  */
 
 /**
- * What is asked of the Hono adapter alone.
+ * @template Context
+ * @typedef {import('../types.js').Extractor<Context>} Extractor
+ */
+
+/**
+ * What is used of Hono's request.
+ *
+ * @typedef {object} HonoRequest
+ * @property {Request} raw The request as the runtime has it.
+ * @property {string} method The request's method: `GET`.
+ * @property {string} url With its origin.
+ * @property {(name: string) => string | undefined} header A header field by its name.
+ */
+
+/**
+ * What is used of Hono's Context: `request` of the options, unless its type is named, as in `rateLimit<Context>(…)`.
+ *
+ * @typedef {object} HonoContext
+ * @property {unknown} env What the runtime passes on: on Node its own request and response.
+ * @property {HonoRequest} req The request.
+ * @property {Response} res The response.
+ * @property {boolean} finalized Whether there is one yet.
+ */
+
+/**
+ * What the Hono adapter alone is told.
  *
  * @template {HonoContext} [Context=HonoContext]
  * @typedef {object} HonoOnlyOptions
@@ -45,6 +64,8 @@ export { exposedHeaders };
  */
 
 /**
+ * What the Hono adapter is told: `limiter` is required.
+ *
  * @template {HonoContext} [Context=HonoContext]
  * @typedef {RateLimitOptions<Context, Response> & HonoOnlyOptions<Context>} HonoOptions
  */
@@ -178,7 +199,7 @@ class HonoSource {
  * @returns {string | null}
  */
 function peerOfContext({ env, req }) {
-  const about = env?.server ?? env;
+  const about = /** @type {any} */ (env)?.server ?? env;
   const socket = about?.incoming?.socket;
   return socket ? (socket.remoteAddress ?? null) : peerOf(req.raw, about);
 }
@@ -203,5 +224,5 @@ function refusal(verdict, c) {
   const { status, contentType, body } = verdict.refusal();
   const fields = { 'Content-Type': contentType };
   verdict.write(fields, onRecord);
-  return c.body(verdict.isHead ? null : body, status, fields);
+  return /** @type {any} */ (c).body(verdict.isHead ? null : body, status, fields);
 }

@@ -6,7 +6,8 @@
 import { check } from '../../errors.js';
 
 /** @import { Decision } from '../../types.js' */
-/** @import { MessageHandle, MessageLimitOptions, MessageVerdict } from './types.js' */
+/** @import { AnySocket, EmitterSocket, MessageDecisionAbout, MessageHandle } from './types.js' */
+/** @import { MessageLimitOptions, MessageListener, MessageVerdict, TargetSocket } from './types.js' */
 
 /**
  * @typedef {Required<Pick<MessageLimitOptions, 'limiter' | 'cost' | 'onRefusal' | 'shadow'>>
@@ -32,7 +33,7 @@ const mostBuffered = 65536;
  * const connection = limit(request);
  * if (connection.check(message).allowed) handle(message);
  */
-export class Connection {
+export class MessageConnection {
   #settings;
   #client;
   #tier;
@@ -99,8 +100,8 @@ export class Connection {
    * the connection is closed with 1011: it never throws. After a connection was closed, its messages are refused and cost
    * nothing.
    *
-   * @param {unknown} message
-   * @param {any} socket whose `send` and `close` are called; see `AnySocket`
+   * @param {unknown} message for `cost` and `onDecision`
+   * @param {AnySocket} socket whose `send` and `close` are called
    * @returns {boolean | Promise<boolean>}
    * @example
    * Bun.serve({
@@ -143,8 +144,9 @@ export class Connection {
    * Hands the messages of a socket on that are admitted, in their order. For a socket of the library `ws` the listener is
    * called with `(data, isBinary)`, for a `WebSocket` as the web has it with the event.
    *
-   * @param {any} socket
-   * @param {(...message: any[]) => unknown} onMessage
+   * @template {EmitterSocket | TargetSocket} Socket
+   * @param {Socket} socket of `ws`, or a `WebSocket` as the web has it
+   * @param {MessageListener<Socket>} onMessage called with what listeners of that socket are called with
    * @returns {() => void} takes the listener off again
    * @throws {TypeError} when the socket has neither `on` nor `addEventListener`
    * @example
@@ -154,28 +156,27 @@ export class Connection {
    */
   wrap(socket, onMessage) {
     check(typeof onMessage === 'function', 'onMessage', 'a function', onMessage);
-    const isEmitter = typeof socket?.on === 'function';
+    /** @type {any} */
+    const target = socket;
+    const isEmitter = typeof target?.on === 'function';
     check(
-      isEmitter || typeof socket?.addEventListener === 'function',
+      isEmitter || typeof target?.addEventListener === 'function',
       'socket',
       'a socket with on or addEventListener; others have their messages asked about by admits',
       socket,
     );
     const listener = (/** @type {any} */ first, /** @type {unknown[]} */ ...rest) => {
-      const admitted = this.admits(isEmitter ? first : first.data, socket);
-      if (admitted === true) onMessage.call(socket, first, ...rest);
-      else if (admitted !== false) {
-        admitted.then((it) => {
-          if (it) onMessage.call(socket, first, ...rest);
-        });
-      }
+      const handOn = () => /** @type {Function} */ (onMessage).call(target, first, ...rest);
+      const admitted = this.admits(isEmitter ? first : first.data, target);
+      if (admitted === true) handOn();
+      else if (admitted !== false) admitted.then((it) => it && handOn());
     };
     if (isEmitter) {
-      socket.on('message', listener);
-      return () => socket.off('message', listener);
+      target.on('message', listener);
+      return () => target.off('message', listener);
     }
-    socket.addEventListener('message', listener);
-    return () => socket.removeEventListener('message', listener);
+    target.addEventListener('message', listener);
+    return () => target.removeEventListener('message', listener);
   }
 
   /**
@@ -200,7 +201,7 @@ export class Connection {
 
   /**
    * @param {Decision} decision
-   * @param {import('./types.js').MessageDecisionAbout} about
+   * @param {MessageDecisionAbout} about
    */
   #tell(decision, about) {
     const { onDecision, warn } = this.#settings;
@@ -216,7 +217,7 @@ export class Connection {
 
   /**
    * @param {MessageVerdict} verdict
-   * @param {any} socket
+   * @param {AnySocket} socket
    */
   #isAllowed(verdict, socket) {
     if (!verdict.allowed) this.#refuse(verdict, socket);
@@ -225,7 +226,7 @@ export class Connection {
 
   /**
    * @param {MessageVerdict} verdict
-   * @param {any} socket
+   * @param {AnySocket} socket
    */
   #refuse(verdict, socket) {
     const { onRefusal, closeCode } = this.#settings;
@@ -235,7 +236,8 @@ export class Connection {
       const code = isFinal ? policyViolation : tryAgainLater;
       this.#close(socket, closeCode ?? code, `rate limit: ${reason}`);
     } else if (onRefusal === 'answer') {
-      if (!(socket.bufferedAmount > mostBuffered)) this.#try(() => socket.send(answerTo(verdict)));
+      const { bufferedAmount = 0 } = socket;
+      if (bufferedAmount <= mostBuffered) this.#try(() => socket.send(answerTo(verdict)));
     } else if (onRefusal !== 'drop') {
       this.#try(() => onRefusal(verdict, socket));
     }
@@ -243,7 +245,7 @@ export class Connection {
 
   /**
    * @param {unknown} error
-   * @param {any} socket
+   * @param {AnySocket} socket
    */
   #failed(error, socket) {
     const message = 'a message could not be decided about, and its connection is closed';
@@ -253,7 +255,7 @@ export class Connection {
   }
 
   /**
-   * @param {any} socket
+   * @param {AnySocket} socket
    * @param {number} code
    * @param {string} reason
    */

@@ -4,6 +4,8 @@
  */
 
 /** @import { Decision } from '../../types.js' */
+/** @import { RequestSource } from '../types.js' */
+/** @import { MessageConnection } from './connection.js' */
 
 /**
  * What decides: a `TierLimiter`, or anything else that answers as it does, at once or by a promise.
@@ -23,22 +25,40 @@
  */
 
 /**
- * How messages are limited.
+ * Finds something about who is at the other end, at once: null or undefined where it is not there.
  *
+ * @template Request
+ * @typedef {(request: Request, source: RequestSource) => string | null | undefined} ConnectionExtractor
+ */
+
+/**
+ * The cost of a message, in whole tokens.
+ *
+ * @typedef {{ of(message: unknown, connection: MessageConnection): number }['of']} MessageCost
+ */
+
+/**
+ * Does what is done where a message is refused.
+ *
+ * @typedef {{ of(verdict: MessageVerdict, socket: AnySocket): unknown }['of']} MessageRefusal
+ */
+
+/**
+ * How messages are limited. `Request` is what a connection is known by.
+ *
+ * @template [Request=unknown]
  * @typedef {object} MessageLimitOptions
  * @property {MessageLimiter} limiter What decides.
- * @property {(request: any, source: import('../types.js').RequestSource) => string | null | undefined} [client] Who is at
- *   the other end. Default: the peer's address, IPv6 by its /64.
+ * @property {ConnectionExtractor<Request>} [client] Who is at the other end. Default: the peer's address, IPv6 by its /64.
  * @property {'reject' | 'skip' | { client: string }} [noClient] What becomes of a connection of which that is not known:
  *   each of its messages is refused, it is not limited, or it counts for one client whom all of them share. Default
  *   `'reject'`.
- * @property {string | ((request: any, source: import('../types.js').RequestSource) => string | null | undefined)} [tier]
- *   The tier of all messages of a connection. Default: the client's own, at the time of each message.
- * @property {number | ((message: any, connection: import('./connection.js').Connection) => number)} [cost] Whole tokens; a
- *   message of cost 0 is not limited. Default 1.
- * @property {'drop' | 'close' | 'answer' | ((verdict: MessageVerdict, socket: any) => unknown)} [onRefusal] What is done
- *   with a message that is refused, beside not handing it on: nothing more, the connection is closed, or it is answered
- *   with JSON that says the reason and when to try again. Default `'drop'`.
+ * @property {string | ConnectionExtractor<Request>} [tier] The tier of all messages of a connection. Default: the client's
+ *   own, at the time of each message.
+ * @property {number | MessageCost} [cost] Whole tokens; a message of cost 0 is not limited. Default 1.
+ * @property {'drop' | 'close' | 'answer' | MessageRefusal} [onRefusal] What is done where a message is refused, beside not
+ *   handing it on: nothing more, the connection is closed, or it is answered with JSON that says the reason and when to
+ *   try again. Default `'drop'`.
  * @property {number} [closeCode] With what a connection is closed. Default: 1013 (try again later) where waiting helps,
  *   1008 (policy violation) where it never does.
  * @property {(decision: Decision, about: MessageDecisionAbout) => unknown} [onDecision] Is told each decision. What it
@@ -59,29 +79,65 @@
  *   it is, or because too many wait. Null where it is allowed.
  * @property {number | null} retryAfterMs How long to wait until it would be admitted: 0 where it is allowed, null where
  *   that is never or not known.
- * @property {string | null} client
- * @property {number} cost
+ * @property {string | null} client Who sent it; null where that is not known.
+ * @property {number} cost What it costs, in whole tokens.
  */
 
 /**
  * What a decision was about.
  *
  * @typedef {object} MessageDecisionAbout
- * @property {string} client
+ * @property {string} client Who sent it.
  * @property {string | null} tier The tier that decided.
- * @property {number} cost
- * @property {unknown} message
+ * @property {number} cost What it costs, in whole tokens.
+ * @property {unknown} message The message, as it was given to `check`.
  * @property {boolean} refused Whether the message is refused; in shadow mode none is.
  */
 
 /**
- * What is used of a socket: of one of the library `ws`, of a `WebSocket` as the web has it (Deno, Workers, Node's own), of
- * Bun's, or of Hono's.
+ * What is used of a socket, of whatever kind, to tell of a refusal.
  *
  * @typedef {object} AnySocket
- * @property {(text: string) => unknown} send
- * @property {(code: number, reason: string) => unknown} close
- * @property {number} [bufferedAmount]
+ * @property {(text: string) => unknown} send Sends a message.
+ * @property {(code: number, reason: string) => unknown} close Closes the connection.
+ * @property {number} [bufferedAmount] Bytes that wait to be sent.
+ */
+
+/**
+ * How a listener is put on a socket and taken off again.
+ *
+ * @typedef {object} EmitterListening
+ * @property {Function} on Adds a listener.
+ * @property {Function} off Takes a listener off.
+ */
+
+/**
+ * How a listener is put on a socket and taken off again.
+ *
+ * @typedef {object} TargetListening
+ * @property {Function} addEventListener Adds a listener.
+ * @property {Function} removeEventListener Takes a listener off.
+ */
+
+/**
+ * A socket of the library `ws`, or of another that has its listeners as Node's EventEmitter has.
+ *
+ * @typedef {AnySocket & EmitterListening} EmitterSocket
+ */
+
+/**
+ * A `WebSocket` as the web has it: of Deno, of Workers, of Node itself.
+ *
+ * @typedef {AnySocket & TargetListening} TargetSocket
+ */
+
+/**
+ * What is called with each message that is admitted: as listeners of that socket are.
+ *
+ * @template Socket
+ * @typedef {Socket extends EmitterSocket
+ *   ? { of(data: unknown, isBinary: boolean): unknown }['of']
+ *   : { of(event: { readonly data: unknown }): unknown }['of']} MessageListener
  */
 
 export {};

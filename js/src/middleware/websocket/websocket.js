@@ -6,19 +6,37 @@
 import { checkNames, checkWhole } from '../../arguments.js';
 import { address } from '../../clients/address.js';
 import { check, show } from '../../errors.js';
-import { Connection } from './connection.js';
+import { MessageConnection as Connection } from './connection.js';
 import { messageBytes } from './message-size.js';
 import { sourceOf } from './upgrade-source.js';
 
-export { Connection };
-
 /**
  * @typedef {import('../types.js').RequestSource} RequestSource
+ * @typedef {import('./connection.js').MessageConnection} MessageConnection
  * @typedef {import('./types.js').AnySocket} AnySocket
+ * @typedef {import('./types.js').EmitterSocket} EmitterSocket
+ * @typedef {import('./types.js').MessageCost} MessageCost
  * @typedef {import('./types.js').MessageDecisionAbout} MessageDecisionAbout
+ * @typedef {import('./types.js').MessageHandle} MessageHandle
  * @typedef {import('./types.js').MessageLimiter} MessageLimiter
- * @typedef {import('./types.js').MessageLimitOptions} MessageLimitOptions
+ * @typedef {import('./types.js').MessageRefusal} MessageRefusal
  * @typedef {import('./types.js').MessageVerdict} MessageVerdict
+ * @typedef {import('./types.js').TargetSocket} TargetSocket
+ */
+
+/**
+ * @template Request
+ * @typedef {import('./types.js').ConnectionExtractor<Request>} ConnectionExtractor
+ */
+
+/**
+ * @template [Request=unknown]
+ * @typedef {import('./types.js').MessageLimitOptions<Request>} MessageLimitOptions
+ */
+
+/**
+ * @template Socket
+ * @typedef {import('./types.js').MessageListener<Socket>} MessageListener
  */
 
 const names = [
@@ -33,8 +51,9 @@ const names = [
  * The client's bucket is that of the limiter: all connections of a client share it, and requests count there too where
  * they are given the same limiter. What is refused costs nothing.
  *
- * @param {MessageLimitOptions} options `limiter` is required
- * @returns {(request: any, about?: any) => Connection}
+ * @template [Request=unknown]
+ * @param {MessageLimitOptions<Request>} options `limiter` is required
+ * @returns {(request: Request, about?: unknown) => MessageConnection}
  * @throws {TypeError | RangeError} when an option is not as it should be; the message names it and its value
  * @example
  * const limit = messageLimit({ limiter, onRefusal: 'close' });
