@@ -9,11 +9,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "arguments.hpp"
 #include "result.hpp"
 #include "tierlimit/limiter.hpp"
+#include "tierlimit/list.hpp"
 #include "tierlimit/micros.hpp"
 
 namespace tierlimit::bindings {
@@ -35,7 +35,7 @@ void problem(const char* name, const Error& error) {
   result::end();
 }
 
-void problems(const char* name, const std::vector<Error>& errors) {
+void problems(const char* name, const List<Error>& errors) {
   result::array(name);
   for (const Error& error : errors) problem(result::unnamed, error);
   result::end();
@@ -317,7 +317,7 @@ class Limiter {
   }
 
   TierLimiter limiter_;
-  std::vector<Error> errors_;
+  List<Error> errors_;
 };
 
 // The types of arguments, as JavaScript's typeof names them.

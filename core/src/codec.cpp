@@ -26,6 +26,10 @@ Archive::Archive(const Stream& stream, Pass pass) noexcept : stream_(stream), pa
   if (reads()) check_header();
 }
 
+void Archive::expect(bool condition, Fault otherwise) noexcept {
+  if (!condition && ok()) fault_ = otherwise;
+}
+
 void Archive::check_header() noexcept {
   const Header expected;
   Header header;
@@ -37,12 +41,17 @@ void Archive::check_header() noexcept {
   expect(header.size == stream_.size, Fault::truncated);
   if (!ok()) return;
   while (size_ < stream_.size - sizeof header) {
-    end_ = static_cast<std::size_t>(std::min<std::uint64_t>(buffer_.size(), stream_.size - sizeof header - size_));
-    stream_.read(stream_.context, sizeof header + size_, buffer_.data(), end_);
+    fill();
     flush();
   }
   expect(finish().checksum == header.checksum);
   size_ = 0;
+}
+
+// The next bytes to be read.
+void Archive::fill() noexcept {
+  end_ = static_cast<std::size_t>(std::min<std::uint64_t>(buffer_.size(), stream_.size - sizeof(Header) - size_));
+  stream_.read(stream_.context, sizeof(Header) + size_, buffer_.data(), end_);
 }
 
 // The buffer is full, or what is in it is the end.
@@ -75,8 +84,7 @@ void Archive::raw(void* bytes, std::size_t size) noexcept {
   while (size > 0 && ok()) {
     if (reads() && begin_ == end_) {
       begin_ = 0;
-      end_ = static_cast<std::size_t>(std::min<std::uint64_t>(buffer_.size(), stream_.size - sizeof(Header) - size_));
-      stream_.read(stream_.context, sizeof(Header) + size_, buffer_.data(), end_);
+      fill();
       size_ += end_;
     } else if (!reads() && end_ == buffer_.size()) {
       flush();
@@ -94,10 +102,15 @@ void Archive::raw(void* bytes, std::size_t size) noexcept {
   }
 }
 
-void Archive::text(std::string& text) {
-  const std::uint32_t size = count(text.size(), 1, 1);
-  if (reads()) text.resize(size);
-  raw(text.data(), size);
+std::string_view Archive::text(std::string_view present, Text& room) {
+  const std::uint32_t size = count(present.size(), 1, 1);
+  if (!reads()) {
+    raw(const_cast<char*>(present.data()), size);
+    return present;
+  }
+  room = Text::of_size(size);
+  raw(room.data(), size);
+  return room;
 }
 
 std::uint32_t Archive::count(std::size_t present, std::size_t bytes_each, std::size_t memory_each) noexcept {

@@ -8,7 +8,6 @@
 namespace tierlimit {
 namespace {
 
-constexpr std::size_t kept_digits = 800;
 // Exponents are held within this; a number so far out is beyond every range that is asked about.
 constexpr std::int64_t exponent_bound = 1'000'000'000'000;
 
@@ -44,8 +43,8 @@ std::optional<std::int64_t> parse_exponent(std::string_view text) noexcept {
 Decimal::Decimal(std::uint64_t whole) {
   if (whole == 0) return;
   for (; whole % 10 == 0; whole /= 10) ++exponent_;
-  for (std::uint64_t rest = whole; rest != 0; rest /= 10) digits_.push_back('0');
-  for (auto digit = digits_.rbegin(); whole != 0; whole /= 10) *digit++ = static_cast<char>('0' + whole % 10);
+  for (std::uint64_t rest = whole; rest != 0; rest /= 10) ++size_;
+  for (std::uint32_t at = size_; at > 0; whole /= 10) digits_[--at] = static_cast<char>('0' + whole % 10);
 }
 
 std::optional<Decimal> Decimal::parse(std::string_view text) {
@@ -67,14 +66,13 @@ std::optional<Decimal> Decimal::parse(std::string_view text) {
   if (!text.empty()) return std::nullopt;
 
   Decimal result;
-  std::string& digits = result.digits_;
-  digits.reserve(std::min(whole.size() + fraction.size(), kept_digits + 1));
+  std::uint32_t size = 0;
   std::size_t cut = 0;
   bool cut_any = false;
   for (const std::string_view part : {whole, fraction}) {
     for (const char digit : part) {
-      if (digits.size() < kept_digits) {
-        if (digit != '0' || !digits.empty()) digits.push_back(digit);
+      if (size < kept_digits) {
+        if (digit != '0' || size != 0) result.digits_[size++] = digit;
       } else {
         ++cut;
         cut_any = cut_any || digit != '0';
@@ -83,25 +81,26 @@ std::optional<Decimal> Decimal::parse(std::string_view text) {
   }
   result.exponent_ = exponent - static_cast<std::int64_t>(fraction.size()) + static_cast<std::int64_t>(cut);
   if (cut_any) {
-    digits.push_back('1');
+    result.digits_[size++] = '1';
     --result.exponent_;
   }
-  while (!digits.empty() && digits.back() == '0') {
-    digits.pop_back();
+  while (size > 0 && result.digits_[size - 1] == '0') {
+    --size;
     ++result.exponent_;
   }
-  if (digits.empty()) return Decimal{};
+  if (size == 0) return Decimal{};
+  result.size_ = size;
   result.negative_ = minus;
   return result;
 }
 
 bool Decimal::within_double_range() const {
   // The number is 0.digits times ten to the `magnitude`; the largest double is 0.179… times ten to the 309.
-  const std::int64_t magnitude = static_cast<std::int64_t>(digits_.size()) + exponent_;
+  const std::int64_t magnitude = static_cast<std::int64_t>(size_) + exponent_;
   if (zero() || magnitude < 309) return true;
   if (magnitude > 309) return false;
   // Beyond the largest double by half a step and more rounds to infinity: from 2^1024 - 2^970 on.
-  Natural number = Natural::from_digits(digits_);
+  Natural number = Natural::from_digits(digits());
   Natural bound{(std::uint64_t{1} << 54) - 1};
   bound.shift_left(970);
   if (exponent_ >= 0) {

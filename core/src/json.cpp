@@ -35,13 +35,10 @@ namespace {
 using utf8::byte_at;
 using utf8::sequence_length;
 
-constexpr std::string_view white_space = " \t\n\r";
 constexpr std::size_t escape_size = 6;  // \uXXXX
-constexpr std::string_view alone = "% is half of a surrogate pair; it stands for nothing alone";
+constexpr const char* alone = "% is half of a surrogate pair; it stands for nothing alone";
 
-// Decimals are short strings or, however long the number is, of some hundred digits.
-constexpr std::size_t room_for_decimals = 16 << 10;
-
+bool is_white_space(char c) noexcept { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 bool is_letter(char c) noexcept { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z'; }
 
 std::size_t mark_size(std::string_view text) noexcept {
@@ -70,14 +67,14 @@ class Hex {
 
 // Offset in a string's source, valid but for this, of the first escape that is half a surrogate pair.
 std::size_t lone_surrogate_escape(std::string_view source) noexcept {
-  for (std::size_t at = source.find('\\'); at != std::string_view::npos;) {
-    std::size_t length = 2;
-    if (byte_at(source, at + 1) == 'u') {
+  for (std::size_t at = 0; at < source.size();) {
+    std::size_t length = source[at] == '\\' ? 2 : 1;
+    if (length == 2 && byte_at(source, at + 1) == 'u') {
       const unsigned unit = hex_value(source.substr(at + 2, 4));
       if (unit >= 0xDC00 && unit <= 0xDFFF) return at;
       length = unit >= 0xD800 && unit < 0xDC00 ? 12 : 6;
     }
-    at = source.find('\\', at + length);
+    at += length;
   }
   return 0;
 }
@@ -141,7 +138,7 @@ using Reader = rapid::GenericReader<rapid::UTF8<>, rapid::UTF8<>, Scratch>;
 // in between.
 class Handler {
  public:
-  Handler(std::string_view text, const Source& source, Report& report, std::vector<Error>& errors) noexcept
+  Handler(std::string_view text, const Source& source, Report& report, List<Error>& errors) noexcept
       : text_(text), source_(source), report_(report), errors_(errors), previous_end_(mark_size(text)) {}
 
   void fill(Node* nodes, char* strings) noexcept {
@@ -177,7 +174,9 @@ class Handler {
   }
   // RapidJSON tells of a bracket at times before, at times behind it. Since the token before it only these can stand.
   [[nodiscard]] std::size_t start() const noexcept {
-    return std::min(text_.find_first_not_of(" \t\n\r,:", previous_end_), text_.size());
+    std::size_t at = previous_end_;
+    while (at < text_.size() && (is_white_space(text_[at]) || text_[at] == ',' || text_[at] == ':')) ++at;
+    return at;
   }
   // Of all other tokens it tells behind them.
   [[nodiscard]] std::string_view token() const noexcept {
@@ -185,7 +184,7 @@ class Handler {
     return text_.substr(begin, source_.Tell() - begin);
   }
 
-  bool refuse(ErrorCode code, std::size_t at, std::string_view sentence, std::string_view value = {}) {
+  bool refuse(ErrorCode code, std::size_t at, const char* sentence, std::string_view value = {}) {
     report_.add(errors_, code, nullptr, at, sentence, {value});
     return false;
   }
@@ -206,7 +205,7 @@ class Handler {
     std::string_view says = quoted.substr(1, quoted.size() - 2);
     // Every escape is longer than what it stands for.
     if (says.size() != decoded.size()) {
-      for (std::size_t at = decoded.find('\xED'); at != std::string_view::npos; at = decoded.find('\xED', at + 1)) {
+      for (std::size_t at = 0; at < decoded.size(); ++at) {
         if (!utf8::is_surrogate(decoded, at)) continue;
         const std::size_t escape = offset(says) + lone_surrogate_escape(says);
         return refuse(ErrorCode::lone_surrogate, escape, alone, text_.substr(escape, escape_size));
@@ -241,7 +240,7 @@ class Handler {
   std::string_view text_;
   const Source& source_;
   Report& report_;
-  std::vector<Error>& errors_;
+  List<Error>& errors_;
   Node* nodes_ = nullptr;
   char* strings_ = nullptr;
   std::size_t previous_end_;
@@ -313,7 +312,7 @@ std::string_view misfit(std::string_view text, std::size_t at) noexcept {
 }
 
 void add_syntax_error(std::string_view text, rapid::ParseErrorCode code, std::size_t at, Report& report,
-                      std::vector<Error>& errors) {
+                      List<Error>& errors) {
   if (code == rapid::kParseErrorStringUnicodeSurrogateInvalid) {
     report.add(errors, ErrorCode::lone_surrogate, nullptr, at, alone, {text.substr(at, escape_size)});
     return;
@@ -330,9 +329,9 @@ void add_syntax_error(std::string_view text, rapid::ParseErrorCode code, std::si
     return;
   }
   const std::string_view found = misfit(text, at);
-  const std::string_view before = text.substr(0, at);
-  const std::size_t last = before.find_last_not_of(white_space);
-  const bool after_comma = last != std::string_view::npos && before[last] == ',';
+  std::size_t before = at;
+  while (before > 0 && is_white_space(text[before - 1])) --before;
+  const bool after_comma = before > 0 && text[before - 1] == ',';
   const unsigned byte = byte_at(found, 0);
   if (byte < 0x20 || byte == 0x7F) {
     add(Hex("U+", byte, 4));
@@ -349,7 +348,7 @@ void add_syntax_error(std::string_view text, rapid::ParseErrorCode code, std::si
 
 }  // namespace
 
-bool Document::read(std::string_view text, Report& report, std::vector<Error>& errors) {
+bool Document::read(std::string_view text, Report& report, List<Error>& errors) {
   text_ = text;
   if (text.size() >= UINT32_MAX) {
     report.starve();
@@ -360,7 +359,7 @@ bool Document::read(std::string_view text, Report& report, std::vector<Error>& e
   return errors.empty() && !report.starved();
 }
 
-bool Document::check_encoding(Report& report, std::vector<Error>& errors) const {
+bool Document::check_encoding(Report& report, List<Error>& errors) const {
   for (std::size_t at = 0; at < text_.size();) {
     const std::size_t length = sequence_length(text_, at);
     at += length;
@@ -377,9 +376,9 @@ bool Document::check_encoding(Report& report, std::vector<Error>& errors) const 
   return true;
 }
 
-bool Document::parse(Report& report, std::vector<Error>& errors) {
+bool Document::parse(Report& report, List<Error>& errors) {
   Scratch scratch;
-  if (!scratch.allocate(text_.size()) || !report.available(room_for_decimals)) {
+  if (!scratch.allocate(text_.size())) {
     report.starve();
     return false;
   }
@@ -407,17 +406,31 @@ bool Document::parse(Report& report, std::vector<Error>& errors) {
 }
 
 std::span<const std::uint32_t> Document::sorted_names(std::uint32_t object) noexcept {
-  std::uint32_t* const begin = order_.data();
-  std::uint32_t* end = begin;
-  for (std::uint32_t name = object + 1; name < nodes_[object].next; name = nodes_[name + 1].next) *end++ = name;
-  // A heap sort takes n log n whatever names an attacker chooses. Equal names come in the order of the text.
-  const auto before = [this](std::uint32_t a, std::uint32_t b) {
-    const int order = nodes_[a].text.compare(nodes_[b].text);
-    return order != 0 ? order < 0 : a < b;
+  std::uint32_t* const names = order_.data();
+  std::size_t count = 0;
+  for (std::uint32_t name = object + 1; name < nodes_[object].next; name = nodes_[name + 1].next) {
+    names[count++] = name;
+  }
+  // Equal names come in the order of the text.
+  const auto before = [&](std::size_t i, std::size_t k) {
+    const int order = nodes_[names[i]].text.compare(nodes_[names[k]].text);
+    return order != 0 ? order < 0 : names[i] < names[k];
   };
-  std::make_heap(begin, end, before);
-  std::sort_heap(begin, end, before);
-  return {begin, end};
+  // A heap sort takes n log n whatever names an attacker chooses. First all becomes a heap, from its end to `root`;
+  // then the last of what is left goes behind it, again and again.
+  for (std::size_t root = count / 2, left = count; left > 1;) {
+    if (root > 0) {
+      --root;
+    } else {
+      std::swap(names[0], names[--left]);
+    }
+    for (std::size_t parent = root, child; (child = 2 * parent + 1) < left; parent = child) {
+      if (child + 1 < left && before(child, child + 1)) ++child;
+      if (!before(parent, child)) break;
+      std::swap(names[parent], names[child]);
+    }
+  }
+  return {names, count};
 }
 
 // Lets the `next` of each name that was given before be the first node that gives it.
@@ -432,9 +445,7 @@ void Document::link_equal_names(std::uint32_t object) noexcept {
   }
 }
 
-void Document::check_names_and_numbers(Report& report, std::vector<Error>& errors) {
-  if (!report.available(room_for_decimals)) return;
-
+void Document::check_names_and_numbers(Report& report, List<Error>& errors) {
   std::uint32_t open[max_depth];  // containers around the node
   Path paths[max_depth];          // in each of them, the child that is or contains the node
   std::uint32_t depth = 0;

@@ -7,11 +7,12 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
-#include <vector>
+#include <utility>
 
-#include "block.hpp"
 #include "report.hpp"
+#include "tierlimit/block.hpp"
 #include "tierlimit/error.hpp"
+#include "tierlimit/list.hpp"
 
 namespace tierlimit::json {
 
@@ -36,20 +37,23 @@ class Document {
  public:
   /// Reads the text, which has to outlive the document. False when it is refused, for the reasons in `errors`; or when
   /// the report is starved.
-  [[nodiscard]] bool read(std::string_view text, Report& report, std::vector<Error>& errors);
+  [[nodiscard]] bool read(std::string_view text, Report& report, List<Error>& errors);
 
   [[nodiscard]] const Node& operator[](std::uint32_t node) const noexcept { return nodes_[node]; }
 
   /// The value or name as the text spells it, to show in a message. Of a container only what it is.
   [[nodiscard]] Excerpt source(std::uint32_t node) const noexcept;
 
+  /// What strings and names with escapes say: whoever keeps their texts for longer than the document needs it.
+  [[nodiscard]] Block<char>&& strings() noexcept { return std::move(strings_); }
+
   /// The names of an object's members in the order of their bytes. Valid until the next call.
   [[nodiscard]] std::span<const std::uint32_t> sorted_names(std::uint32_t object) noexcept;
 
  private:
-  bool check_encoding(Report& report, std::vector<Error>& errors) const;
-  bool parse(Report& report, std::vector<Error>& errors);
-  void check_names_and_numbers(Report& report, std::vector<Error>& errors);
+  bool check_encoding(Report& report, List<Error>& errors) const;
+  bool parse(Report& report, List<Error>& errors);
+  void check_names_and_numbers(Report& report, List<Error>& errors);
   void link_equal_names(std::uint32_t object) noexcept;
 
   std::string_view text_;

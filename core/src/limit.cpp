@@ -112,7 +112,7 @@ LimitFault make_limit(const Decimal& capacity, const Decimal& tokens, const Deci
     return LimitFault::together;
   }
 
-  const Fraction exact_capacity = Fraction::of(capacity, Decimal{1});
+  const Fraction exact_capacity = Fraction::of(capacity, *Decimal::parse("1"));
   const BinaryFloat configured = nearest_double(exact_capacity);
   const RateForms rate{tokens, seconds};
 

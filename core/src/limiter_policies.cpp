@@ -15,23 +15,27 @@ namespace {
 
 constexpr std::string_view main_limit = "main";
 
-bool prorates(const Policy& policy) noexcept {
-  bool prorated = false;
-  for (const NamedLimit& named : policy.limits) prorated |= named.limit.accrual == Accrual::prorated;
-  return prorated;
-}
+// What there is to know of all limits of a document.
+struct Census {
+  std::size_t limits = 0;
+  bool prorated = false;  // Whether any accrues in parts.
 
-// Whether any limit of a document accrues in parts.
-bool prorates(const PolicySet& policies) noexcept {
-  bool prorated = prorates(policies.default_policy);
-  for (const Tier& tier : policies.tiers) prorated |= tier.policy && prorates(*tier.policy);
-  return prorated;
-}
+  explicit Census(const PolicySet& policies) noexcept {
+    count(policies.default_policy);
+    for (const Tier& tier : policies.tiers) count(tier.policy);
+  }
 
-Error failure(ErrorCode code, std::string message) {
+ private:
+  void count(const Policy& policy) noexcept {
+    limits += policy.limits.size();
+    for (const NamedLimit& named : policy.limits) prorated |= named.limit.accrual == Accrual::prorated;
+  }
+};
+
+Error failure(ErrorCode code, std::string_view message) {
   Error error;
   error.code = code;
-  error.message = std::move(message);
+  error.message = message;
   return error;
 }
 
@@ -86,6 +90,7 @@ Result<Decision> answer(const TierLimiter& limiter, const Request& request, std:
 }  // namespace
 
 TierLimiter::TierLimiter(const LimiterOptions& options)
+
     : options_(options), kinds_(1), definitions_(1), rules_(1), table_(options.max_clients, options.max_bytes) {
   kinds_[0].name = main_limit;
   kinds_[0].users = 1;
@@ -291,22 +296,23 @@ std::optional<ErrorCode> TierLimiter::change_tier(const Fingerprint& client, Jud
 
 // ---- Policies ------------------------------------------------------------------------------------------------------
 
-bool TierLimiter::load(std::string_view json, std::optional<std::int64_t> now, std::vector<Error>& errors) {
+bool TierLimiter::load(std::string_view json, std::optional<std::int64_t> now, List<Error>& errors) {
   PolicySet policies;
   if (!read_policies(json, options_.strict, policies, errors)) return false;
+  const Census census(policies);
   // The first document is in force since ever.
-  const bool timed = !revisions_.empty() && (revisions_.back().prorated || prorates(policies));
+  const bool timed = !revisions_.empty() && (revisions_.back().prorated || census.prorated);
   if (timed) {
     if (const auto error = untimely(now, revisions_.back().began)) {
       errors.push_back(explain_change(*error));
       return false;
     }
   }
-  if (!memory_available(room_to_install(policies) + json.size())) {
+  if (!memory_available(room_to_install(policies, census.limits, json.size()))) {
     add_document_too_large(errors);
     return false;
   }
-  install(std::move(policies), timed ? *now : since_ever);
+  install(policies, timed ? *now : since_ever, census.prorated);
   document_ = json;
   look_for_special();
   ++revision_;
@@ -323,7 +329,7 @@ TierId TierLimiter::acquire_tier(std::string_view name) {
 
 bool TierLimiter::remembers(std::string_view client, std::string_view limit, Algorithm algorithm) const noexcept {
   for (const Kind& kind : kinds_) {
-    if (kind.users == 0 || kind.algorithm != algorithm || kind.name != limit) continue;
+    if (kind.users == 0 || kind.algorithm != algorithm || !(kind.name == limit)) continue;
     return table_.seek(fingerprint_of(client) ^ kind.key) != nullptr;
   }
   return false;
@@ -432,45 +438,35 @@ void TierLimiter::release(const Revision& revision) noexcept {
 }
 
 // More bytes than it takes to put the policies in force while the last ones are there too.
-std::size_t TierLimiter::room_to_install(const PolicySet& policies) const noexcept {
+std::size_t TierLimiter::room_to_install(const PolicySet& policies, std::size_t limits,
+                                         std::size_t text) const noexcept {
   const std::size_t tiers = policies.tiers.size();
   const std::size_t clients = policies.clients.size();
   constexpr std::size_t bytes_per_limit = 4 * (sizeof(Definition) + sizeof(Kind) + sizeof(std::uint32_t));
   constexpr std::size_t bytes_per_tier = 4 * (sizeof(Rule) + sizeof(TierId) + 4 * sizeof(Judge));
   constexpr std::size_t allocation_overhead = 32;
-  std::size_t bytes = directory_.room_to_add(tiers + clients, 0) + clients * bytes_per_assignment +
-                      definitions_.size() * bytes_per_limit + (rules_.size() + tiers + 1) * bytes_per_tier +
-                      2 * sizeof(Revision) * most_revisions;
-  const auto add_policy = [&](const Policy& policy) {
-    for (const NamedLimit& named : policy.limits) bytes += bytes_per_limit + named.name.size() + allocation_overhead;
-  };
-  add_policy(policies.default_policy);
-  for (const Tier& tier : policies.tiers) {
-    bytes += tier.name.size() + allocation_overhead;
-    if (tier.policy) add_policy(*tier.policy);
-  }
-  for (const ClientTier& client : policies.clients) {
-    bytes += client.client.size() + client.tier.size() + 2 * allocation_overhead;
-  }
-  return bytes;
+  // The text is kept, and names out of it are kept once more.
+  return directory_.room_to_add(tiers + clients, 0) + clients * bytes_per_assignment +
+         (definitions_.size() + limits) * bytes_per_limit + (rules_.size() + tiers + 1) * bytes_per_tier +
+         2 * sizeof(Revision) * most_revisions + 2 * text + (tiers + 2 * clients) * allocation_overhead;
 }
 
-void TierLimiter::install(PolicySet&& policies, std::int64_t began) {
+void TierLimiter::install(PolicySet& policies, std::int64_t began, bool prorated) {
   // What the document holds from now on. What the last one held goes at the end, so that nothing that stays is without
   // a user in between.
   Revision revision;
   revision.began = began;
-  revision.prorated = prorates(policies);
-  std::vector<TierId> tiers;
+  revision.prorated = prorated;
+  List<TierId> tiers;
 
   revision.judges.push_back(judge(no_tier, default_judge_, policies.default_policy));
   revision.count = 1;
   for (const Tier& tier : policies.tiers) {
     const TierId id = directory_.acquire(tier.name);
     tiers.push_back(id);
-    if (!tier.policy) continue;
+    if (!tier.policy.valid()) continue;
     if (revision.judges.size() < id + 2) revision.judges.resize(id + 2);
-    revision.judges[id + 1] = judge(id, directory_[id].judge, *tier.policy);
+    revision.judges[id + 1] = judge(id, directory_[id].judge, tier.policy);
     ++revision.count;
   }
   tiers.swap(document_tiers_);
@@ -484,12 +480,12 @@ void TierLimiter::install(PolicySet&& policies, std::int64_t began) {
   }
   directory_.replace_document(clients);
 
-  for (auto tier = tiers.rbegin(); tier != tiers.rend(); ++tier) directory_.release(*tier);
+  for (std::size_t i = tiers.size(); i > 0; --i) directory_.release(tiers[i - 1]);
   // Of documents before the last one only the times count, and those only where there are any.
   const std::size_t kept = began == since_ever ? 1 : most_revisions;
   while (revisions_.size() > kept) {
     release(revisions_.front());
-    revisions_.erase(revisions_.begin());
+    revisions_.erase(0);
   }
   rejected_ = std::move(policies.rejected);
   warnings_ = std::move(policies.warnings);

@@ -132,7 +132,7 @@ TierLimiter::Loss TierLimiter::loss_of(const Slot& slot, std::int64_t now) const
     const std::uint64_t wait = time_until(last.limit, state.balance, last.limit.full);
     return {wait, wait, missing(last.limit, state, now)};
   }
-  const std::vector<Judge>& judges = revisions_.back().judges;
+  const List<Judge>& judges = revisions_.back().judges;
   const std::uint64_t longest = longest_of(judge_of(last.tier));
   const std::size_t tiers = revisions_.back().count;
   const bool too_many =

@@ -8,7 +8,7 @@
 
 namespace tierlimit {
 
-bool TierLimiter::load_shadow(std::string_view json, std::vector<Error>& errors) {
+bool TierLimiter::load_shadow(std::string_view json, List<Error>& errors) {
   if (!memory_available(sizeof(TierLimiter) + directory_.room_to_copy())) {
     add_document_too_large(errors);
     return false;

@@ -4,16 +4,16 @@
 #pragma once
 
 #include <string_view>
-#include <vector>
 
 #include "tierlimit/policy_set.hpp"
 
 namespace tierlimit {
 
-/// Reads a document into `set`, which is empty. False when it is refused, for the reasons in `errors`, empty before.
-[[nodiscard]] bool read_policies(std::string_view text, bool strict, PolicySet& set, std::vector<Error>& errors);
+/// Reads a document into `set`, which is empty, and whose names are views of the text afterwards. False when it is
+/// refused, for the reasons in `errors`, empty before.
+[[nodiscard]] bool read_policies(std::string_view text, bool strict, PolicySet& set, List<Error>& errors);
 
 /// The reason of a document for which there is no memory.
-void add_document_too_large(std::vector<Error>& errors);
+void add_document_too_large(List<Error>& errors);
 
 }  // namespace tierlimit

@@ -8,6 +8,7 @@
 
 #include "json.hpp"
 #include "limit.hpp"
+#include "memory.hpp"
 #include "policy_reader.hpp"
 #include "report.hpp"
 
@@ -17,11 +18,9 @@ namespace {
 using json::Document;
 using json::Kind;
 
-using Errors = std::vector<Error>;
+using Errors = List<Error>;
 
-// What an allocation costs beside its content.
-constexpr std::size_t allocation_overhead = 32;
-// More than the exact arithmetic of a limit takes, and the list of limits that it is put into.
+// More than the list of a policy's limits takes.
 constexpr std::size_t room_for_limit = 64 << 10;
 
 // Place of the name among the names; their count when it is none of them.
@@ -40,13 +39,13 @@ class Reader {
   [[nodiscard]] std::uint32_t end_of_members(std::uint32_t object) const noexcept { return document_[object].next; }
 
   // In the sentence each % stands for the source of the next of the nodes, and @ for the name that the path ends with.
-  void add(Errors& errors, ErrorCode code, const Path* path, std::uint32_t place, std::string_view sentence,
+  void add(Errors& errors, ErrorCode code, const Path* path, std::uint32_t place, const char* sentence,
            std::uint32_t first = 0, std::uint32_t second = 0, std::uint32_t third = 0) {
     report_.add(errors, code, path, document_[place].offset, sentence,
                 {document_.source(first), document_.source(second), document_.source(third)});
   }
 
-  bool expect(Errors& errors, Kind kind, const Path* path, std::uint32_t value, std::string_view sentence) {
+  bool expect(Errors& errors, Kind kind, const Path* path, std::uint32_t value, const char* sentence) {
     if (document_[value].kind == kind) return true;
     add(errors, ErrorCode::wrong_type, path, value, sentence, value);
     return false;
@@ -96,7 +95,7 @@ constexpr std::uint32_t not_of_listed = set_of({limits, on_store_error});
 struct Choice {
   std::size_t count;
   std::string_view names[4];
-  std::string_view rule;
+  const char* rule;
 };
 constexpr Choice choices[] = {
     {3,
@@ -110,12 +109,12 @@ constexpr const Choice& choice_of(std::size_t member) noexcept { return choices[
 
 // The numbers of which a limit is made. The limit of a window takes the place of a capacity.
 enum Part : std::size_t { part_capacity, part_tokens, part_seconds, part_count };
-constexpr std::string_view window_seconds_rule =
+constexpr const char* window_seconds_rule =
     "@ is %; it must be whole microseconds, more than 0 and at most 500000000 seconds";
-constexpr std::string_view part_rules[][part_count] = {
+constexpr const char* part_rules[][part_count] = {
     {"@ is %; it must be at least 1", "@ is %; it must be at least 0", "@ is %; it must be more than 0"},
-    {"@ is %; it must be a whole number from 1 to 10000", {}, window_seconds_rule},
-    {"@ is %; it must be a whole number from 1 to 9007199254740991", {}, window_seconds_rule},
+    {"@ is %; it must be a whole number from 1 to 10000", nullptr, window_seconds_rule},
+    {"@ is %; it must be a whole number from 1 to 9007199254740991", nullptr, window_seconds_rule},
 };
 constexpr std::string_view refill_names[] = {"tokens", "seconds"};
 
@@ -138,8 +137,8 @@ class PolicyReader : public Reader {
   PolicyReader(const Reader& reader, Errors& errors, Errors& warnings, const Path& path, std::uint32_t node,
                const PolicyReader* policy = nullptr) noexcept;
 
-  // False when the policy is invalid; then it is read in part.
-  bool read(Policy& policy);
+  // Leaves a policy that is invalid without limits.
+  void read(Policy& policy);
 
  private:
   [[nodiscard]] std::size_t member_of(std::uint32_t name) const noexcept;
@@ -152,12 +151,12 @@ class PolicyReader : public Reader {
   void read_member(std::uint32_t name);
   void read_choice(std::size_t member, const Path& place, std::uint32_t value);
   void read_limits(const Path& place, std::uint32_t array);
-  void read_limit(std::vector<NamedLimit>& all, std::size_t index);
+  void read_limit(List<NamedLimit>& all, std::size_t index);
   void read_name(const Path& place, std::uint32_t value);
   void read_number(Algorithm by, Part part, const Path& place, std::uint32_t value);
   void read_refill(const Path& place, std::uint32_t object);
   bool conflicts(Member member, Member other, const Path& place);
-  void require(Member member, std::string_view sentence);
+  void require(Member member, const char* sentence);
   void make_limit(Algorithm by, Limit& made);
 
   Errors& errors_;
@@ -165,7 +164,7 @@ class PolicyReader : public Reader {
   const Path& path_;
   std::uint32_t node_;
   const PolicyReader* policy_;  // that lists this limit; null: this is a policy
-  std::vector<NamedLimit>* all_ = nullptr;
+  List<NamedLimit>* all_ = nullptr;
   std::size_t index_ = 0;  // of the limit among all of the policy
   std::uint32_t found_[member_count] = {};
   std::uint32_t out_of_place_ = 0;
@@ -183,22 +182,21 @@ PolicyReader::PolicyReader(const Reader& reader, Errors& errors, Errors& warning
   }
 }
 
-bool PolicyReader::read(Policy& policy) {
-  if (!report_.available(room_for_limit)) return false;
-  if (!expect(errors_, Kind::object, &path_, node_, "a policy is %; it must be an object")) return false;
+void PolicyReader::read(Policy& policy) {
+  if (!report_.available(room_for_limit)) return;
+  if (!expect(errors_, Kind::object, &path_, node_, "a policy is %; it must be an object")) return;
   const std::size_t errors_before = errors_.size();
   const std::size_t warnings_before = warnings_.size();
   all_ = &policy.limits;
   if (found_[limits] != 0) {
     read_members();
   } else {
-    policy.limits = std::vector<NamedLimit>(1);
-    policy.limits[0].name = "main";
+    policy.limits.emplace_back().name = "main";
     read_limit(policy.limits, 0);
   }
-  if (errors_.size() == errors_before && !report_.starved()) return true;
+  if (errors_.size() == errors_before && !report_.starved()) return;
   while (warnings_.size() != warnings_before) warnings_.pop_back();
-  return false;
+  policy.limits = {};
 }
 
 // The member of that name where it means something; else member_count.
@@ -312,7 +310,7 @@ void PolicyReader::read_limits(const Path& place, std::uint32_t array) {
                 "@ has % elements; it must have 1 to 8", {Digits(static_cast<std::uint32_t>(count))});
     return;
   }
-  *all_ = std::vector<NamedLimit>(count);
+  *all_ = List<NamedLimit>(count);
   Path element{&place, {}, 0};
   for (std::uint32_t node = array + 1; node < document_[array].next; node = document_[node].next) {
     if (expect(errors_, Kind::object, &element, node, "a limit is %; it must be an object")) {
@@ -322,7 +320,7 @@ void PolicyReader::read_limits(const Path& place, std::uint32_t array) {
   }
 }
 
-void PolicyReader::read_limit(std::vector<NamedLimit>& all, std::size_t index) {
+void PolicyReader::read_limit(List<NamedLimit>& all, std::size_t index) {
   all_ = &all;
   index_ = index;
   const std::size_t errors_before = errors_.size();
@@ -341,14 +339,14 @@ void PolicyReader::read_limit(std::vector<NamedLimit>& all, std::size_t index) {
   if (by && errors_.size() == errors_before && !report_.starved()) make_limit(*by, all[index].limit);
 }
 
-void PolicyReader::require(Member member, std::string_view sentence) {
+void PolicyReader::require(Member member, const char* sentence) {
   if (found_[member] == 0) add(errors_, ErrorCode::missing_member, &path_, node_, sentence);
 }
 
 void PolicyReader::read_name(const Path& place, std::uint32_t value) {
   if (!expect(errors_, Kind::string, &place, value, "@ is %; it must be a string")) return;
   const std::string_view name = document_[value].text;
-  const bool fits = !name.empty() && name.size() <= NamedLimit::longest_name &&
+  const bool fits = !name.empty() && name.size() <= LimitName::longest &&
                     std::all_of(name.begin(), name.end(), [](char c) { return c >= ' ' && c <= '~'; });
   if (!fits) {
     add(errors_, ErrorCode::invalid_value, &place, value, "@ is %; it must be 1 to 64 printable ASCII characters",
@@ -357,7 +355,7 @@ void PolicyReader::read_name(const Path& place, std::uint32_t value) {
   }
   (*all_)[index_].name = name;
   std::size_t first = 0;
-  while ((*all_)[first].name != name) ++first;
+  while (!((*all_)[first].name == name)) ++first;
   if (first != index_) {
     add(errors_, ErrorCode::invalid_value, &place, value, "@ is %, as that of an earlier limit; each must have its own",
         value);
@@ -455,25 +453,31 @@ class SetReader : public Reader {
   Errors& tolerated_;  // what makes one tier invalid, or one assignment idle
 };
 
+constexpr std::string_view top_names[] = {"default", "tiers", "clients"};
+
 void SetReader::read() {
   constexpr std::uint32_t root = 0;
   if (!expect(refused_, Kind::object, nullptr, root, "the document is %; it must be an object")) return;
 
   // Clients may stand before the tiers that they are assigned to.
   for (std::uint32_t name = first_member(root); name < end_of_members(root); name = next_member(name)) {
-    if (document_[name].text == "tiers" && document_[name + 1].kind == Kind::object) name_tiers(name + 1);
+    if (document_[name].text == top_names[1] && document_[name + 1].kind == Kind::object) name_tiers(name + 1);
   }
   bool has_default = false;
   for (std::uint32_t name = first_member(root); name < end_of_members(root); name = next_member(name)) {
     const std::uint32_t value = name + 1;
     const Path path{nullptr, document_[name].text};
-    if (path.name == "default") {
+    const std::size_t member = index_of(path.name, top_names, std::size(top_names));
+    if (member == 0) {
       has_default = true;
       PolicyReader(*this, refused_, set_.warnings, path, value).read(set_.default_policy);
-    } else if (path.name == "tiers") {
-      if (expect(refused_, Kind::object, &path, value, "@ is %; it must be an object")) read_tiers(value, path);
-    } else if (path.name == "clients") {
-      if (expect(refused_, Kind::object, &path, value, "@ is %; it must be an object")) read_clients(value, path);
+    } else if (member < std::size(top_names)) {
+      if (!expect(refused_, Kind::object, &path, value, "@ is %; it must be an object")) continue;
+      if (member == 1) {
+        read_tiers(value, path);
+      } else {
+        read_clients(value, path);
+      }
     } else {
       add(refused_, ErrorCode::unknown_member, &path, name,
           "% is not a member of a policy document, which has default, tiers and clients", name);
@@ -487,10 +491,8 @@ void SetReader::read() {
 
 void SetReader::name_tiers(std::uint32_t object) {
   const std::span<const std::uint32_t> names = document_.sorted_names(object);
-  std::size_t bytes = allocation_overhead + names.size() * (sizeof(Tier) + allocation_overhead);
-  for (const std::uint32_t name : names) bytes += document_[name].text.size();
-  if (!report_.available(bytes)) return;
-  set_.tiers = std::vector<Tier>(names.size());
+  if (!report_.available(names.size() * sizeof(Tier))) return;
+  set_.tiers = List<Tier>(names.size());
   for (std::size_t i = 0; i < names.size(); ++i) set_.tiers[i].name = document_[names[i]].text;
 }
 
@@ -499,21 +501,15 @@ void SetReader::read_tiers(std::uint32_t object, const Path& path) {
     if (report_.starved()) return;
     const Path tier{&path, document_[name].text};
     const auto index = static_cast<std::size_t>(set_.find(tier.name) - set_.tiers.data());
-    std::optional<Policy>& policy = set_.tiers[index].policy;
-    if (!PolicyReader(*this, tolerated_, set_.warnings, tier, name + 1).read(policy.emplace())) policy.reset();
+    PolicyReader(*this, tolerated_, set_.warnings, tier, name + 1).read(set_.tiers[index].policy);
   }
 }
 
 void SetReader::read_clients(std::uint32_t object, const Path& path) {
   std::size_t count = 0;
-  std::size_t bytes = allocation_overhead;
-  for (std::uint32_t name = first_member(object); name < end_of_members(object); name = next_member(name)) {
-    ++count;
-    bytes += sizeof(ClientTier) + document_[name].text.size() + document_[name + 1].text.size();
-    bytes += 2 * allocation_overhead;
-  }
-  if (!report_.available(bytes)) return;
-  set_.clients = std::vector<ClientTier>(count);
+  for (std::uint32_t name = first_member(object); name < end_of_members(object); name = next_member(name)) ++count;
+  if (!report_.available(count * sizeof(ClientTier))) return;
+  set_.clients = List<ClientTier>(count);
   ClientTier* assignment = set_.clients.data();
   for (std::uint32_t name = first_member(object); name < end_of_members(object); name = next_member(name)) {
     if (report_.starved()) return;
@@ -533,29 +529,35 @@ void SetReader::read_clients(std::uint32_t object, const Path& path) {
 
 }  // namespace
 
-bool read_policies(std::string_view text, bool strict, PolicySet& set, std::vector<Error>& errors) {
+bool read_policies(std::string_view text, bool strict, PolicySet& set, List<Error>& errors) {
   Report report(text);
   {
     Document document;
     if (document.read(text, report, errors)) SetReader(document, report, set, errors, strict).read();
+    set.strings = document.strings();
   }
   if (!report.starved()) return errors.empty();
   // The text as it was read is gone by now. What was found goes too, to leave memory for this.
-  Errors{}.swap(errors);
+  errors = {};
   add_document_too_large(errors);
   return false;
 }
 
-void add_document_too_large(std::vector<Error>& errors) {
+void add_document_too_large(List<Error>& errors) {
   Error& error = errors.emplace_back();
   error.code = ErrorCode::out_of_memory;
   error.message = "the policy document does not fit into memory";
 }
 
-Result<PolicySet, std::vector<Error>> PolicySet::from_json(std::string_view text, bool strict) {
+Result<PolicySet, List<Error>> PolicySet::from_json(std::string_view text, bool strict) {
   PolicySet set;
-  std::vector<Error> errors;
-  if (!read_policies(text, strict, set, errors)) return errors;
+  List<Error> errors;
+  if (!memory_available(text.size())) {
+    add_document_too_large(errors);
+    return errors;
+  }
+  set.text = text;
+  if (!read_policies(set.text, strict, set, errors)) return errors;
   return set;
 }
 

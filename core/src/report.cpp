@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <string>
 #include <utility>
 
 #include "memory.hpp"
@@ -36,30 +35,41 @@ void advance(Position& position, std::string_view text, std::size_t from, std::s
   }
 }
 
-std::size_t pointer_size(const Path* path) noexcept {
+// Writes a text, or only counts its bytes where there is no place to write to.
+struct Writer {
+  char* to = nullptr;
   std::size_t size = 0;
-  for (; path != nullptr; path = path->parent) {
-    size += 1 + (path->name.data() == nullptr ? sizeof(Digits) : path->name.size());
-    for (const char c : path->name) size += c == '~' || c == '/';
-  }
-  return size;
-}
 
-void append_pointer(std::string& pointer, const Path* path) {
-  if (path == nullptr) return;
-  append_pointer(pointer, path->parent);
-  pointer += '/';
-  if (path->name.data() == nullptr) pointer += Digits(path->index);
-  for (const char c : path->name) {
-    if (c == '~') {
-      pointer += "~0";
-    } else if (c == '/') {
-      pointer += "~1";
-    } else {
-      pointer += c;
+  void put(std::string_view piece) noexcept {
+    if (to != nullptr) piece.copy(to + size, piece.size());
+    size += piece.size();
+  }
+  void put(char c) noexcept { put(std::string_view(&c, 1)); }
+
+  void pointer(const Path* path) noexcept {
+    if (path == nullptr) return;
+    pointer(path->parent);
+    put('/');
+    if (path->name.data() == nullptr) put(Digits(path->index));
+    for (const char c : path->name) {
+      put(c == '/' ? '~' : c);
+      if (c == '~') put('0');
+      if (c == '/') put('1');
     }
   }
-}
+  void message(const char* sentence, const Path* path, const std::string_view* values) noexcept {
+    for (; *sentence != 0; ++sentence) {
+      const char c = *sentence;
+      if (c == '%') {
+        put(*values++);
+      } else if (c == '@') {
+        put(path->name);
+      } else {
+        put(c);
+      }
+    }
+  }
+};
 
 }  // namespace
 
@@ -102,16 +112,13 @@ Position Report::position(std::size_t offset) noexcept {
   return position;
 }
 
-void Report::add(std::vector<Error>& errors, ErrorCode code, const Path* path, std::size_t offset,
-                 std::string_view sentence, const std::string_view* values) {
-  const std::size_t path_size = pointer_size(path);
-  std::size_t message_size = sentence.size();
-  const std::string_view* value = values;
-  for (const char c : sentence) {
-    if (c == '%') message_size += (value++)->size();
-    if (c == '@') message_size += path->name.size();
-  }
-  const std::size_t size = sizeof(Error) + path_size + message_size + 2 * allocation_overhead;
+void Report::add(List<Error>& errors, ErrorCode code, const Path* path, std::size_t offset, const char* sentence,
+                 const std::string_view* values) {
+  Writer message;
+  message.message(sentence, path, values);
+  Writer pointer;
+  pointer.pointer(path);
+  const std::size_t size = sizeof(Error) + pointer.size + message.size + 2 * allocation_overhead;
   bytes_ += size;
   if (bytes_ > most_bytes) starved_ = true;
   // The list may have to move to twice its room.
@@ -120,18 +127,10 @@ void Report::add(std::vector<Error>& errors, ErrorCode code, const Path* path, s
 
   Error& error = errors.emplace_back();
   error.code = code;
-  error.message.reserve(message_size);
-  for (const char c : sentence) {
-    if (c == '%') {
-      error.message += *values++;
-    } else if (c == '@') {
-      error.message += path->name;
-    } else {
-      error.message += c;
-    }
-  }
-  error.path.reserve(path_size);
-  append_pointer(error.path, path);
+  error.message = Text::of_size(message.size);
+  Writer{error.message.data()}.message(sentence, path, values);
+  error.path = Text::of_size(pointer.size);
+  Writer{error.path.data()}.pointer(path);
   const Position at = position(offset);
   error.line = at.line;
   error.column = at.column;

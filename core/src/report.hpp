@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <initializer_list>
 #include <string_view>
-#include <vector>
 
-#include "block.hpp"
+#include "tierlimit/block.hpp"
 #include "tierlimit/error.hpp"
+#include "tierlimit/list.hpp"
 
 namespace tierlimit {
 
@@ -58,9 +58,9 @@ class Report {
 
   /// Appends to `errors` what was found at `offset`. In the sentence each % stands for the next of the values and @ for
   /// the name that the path ends with.
-  void add(std::vector<Error>& errors, ErrorCode code, const Path* path, std::size_t offset, std::string_view sentence,
+  void add(List<Error>& errors, ErrorCode code, const Path* path, std::size_t offset, const char* sentence,
            const std::string_view* values);
-  void add(std::vector<Error>& errors, ErrorCode code, const Path* path, std::size_t offset, std::string_view sentence,
+  void add(List<Error>& errors, ErrorCode code, const Path* path, std::size_t offset, const char* sentence,
            std::initializer_list<std::string_view> values) {
     add(errors, code, path, offset, sentence, values.begin());
   }

@@ -69,13 +69,13 @@ Fault TierLimiter::read_snapshot(const codec::Stream& stream, std::int64_t now) 
 
 void TierLimiter::transfer(Archive& archive, std::int64_t now) {
   Secret secret = secret_.value_or(Secret{});
-  std::string document = archive.reads() ? std::string{} : document_;
   std::uint32_t revision = revision_;
   archive.value(secret);
   archive.value(revision);
-  archive.text(document);
+  Text room;
+  const std::string_view document = archive.text(document_, room);
   if (archive.reads() && archive.ok()) {
-    std::vector<Error> errors;
+    List<Error> errors;
     // What was accepted is; from now on it is as the options say.
     const bool strict = std::exchange(options_.strict, false);
     archive.expect(seed(secret) && load(document, std::nullopt, errors) && revision - 1 < 0x7fff'ffff);
@@ -85,37 +85,46 @@ void TierLimiter::transfer(Archive& archive, std::int64_t now) {
   if (!archive.ok()) return;
   transfer_time(archive, swept_at_, now, -max_micros);
 
-  std::vector<std::uint32_t> numbers;
+  List<std::uint32_t> numbers;
   transfer_definitions(archive, numbers);
-  transfer_table(archive, directory_.assigned_table(), &TierLimiter::transfer_assignment, numbers, now);
-  transfer_table(archive, directory_.raises(), &TierLimiter::transfer_raise, numbers, now);
-  transfer_table(archive, table_, &TierLimiter::transfer_bucket, numbers, now);
+  transfer_table(archive, directory_.assigned_table(), numbers, now);
+  transfer_table(archive, directory_.raises(), numbers, now);
+  transfer_table(archive, table_, numbers, now);
   if (!archive.reads()) return;
   for (const std::uint32_t number : numbers) release(number);
   look_for_special();
 }
 
-// What is in slots, by what transfers one.
-void TierLimiter::transfer_table(Archive& archive, BucketTable& table, TransferSlot transfer_slot,
-                                 const std::vector<std::uint32_t>& numbers, std::int64_t now) {
+// What is in slots.
+void TierLimiter::transfer_table(Archive& archive, BucketTable& table, const List<std::uint32_t>& numbers,
+                                 std::int64_t now) {
   std::uint32_t count = archive.count(table.size(), 13, 0);
-  if (!archive.reads()) table.each([&](const Slot& slot) { (this->*transfer_slot)(archive, numbers, slot, now); });
+  BucketTable::Walk walk;
   if (archive.reads()) table.expect(count);
-  for (; archive.reads() && archive.ok() && count > 0; --count) (this->*transfer_slot)(archive, numbers, {}, now);
+  for (; archive.ok() && count > 0; --count) {
+    Slot slot = archive.reads() ? Slot{} : *table.next(walk);
+    archive.value(slot.client);
+    if (&table == &table_) {
+      transfer_bucket(archive, numbers, slot, now);
+    } else if (&table == &directory_.raises()) {
+      transfer_raise(archive, slot);
+    } else {
+      transfer_assignment(archive, slot);
+    }
+  }
 }
 
 // A tier by its name. When read, it is acquired.
 void TierLimiter::transfer_tier(Archive& archive, TierId& tier) {
-  std::string name;
   std::uint8_t named = static_cast<std::uint8_t>(tier != no_tier);
-  if (!archive.reads() && named != 0) name = directory_[tier].name;
   archive.value(named);
-  archive.text(name);
+  Text room;
+  const std::string_view name = archive.text(tier != no_tier ? directory_[tier].name.view() : std::string_view{}, room);
   if (archive.reads() && archive.ok() && named != 0) tier = acquire_tier(name);
 }
 
 // The limits that buckets refer to; `numbers` are those they have here, in order. When read, each is held.
-void TierLimiter::transfer_definitions(Archive& archive, std::vector<std::uint32_t>& numbers) {
+void TierLimiter::transfer_definitions(Archive& archive, List<std::uint32_t>& numbers) {
   if (!archive.reads()) {
     for (std::uint32_t i = 1; i < definitions_.size(); ++i) {
       if (definitions_[i].users != 0) numbers.push_back(i);
@@ -132,7 +141,10 @@ void TierLimiter::transfer_definitions(Archive& archive, std::vector<std::uint32
       tier = definition.tier;
     }
     transfer_tier(archive, tier);
-    archive.text(named.name);
+    Text room;
+    const std::string_view name = archive.text(named.name, room);
+    archive.expect(name.size() <= LimitName::longest);
+    named.name = name;
     // Six numbers of eight bytes, and three of one.
     archive.raw(&named.limit, offsetof(Limit, rounded));
     archive.expect(sound(named.limit));
@@ -142,18 +154,16 @@ void TierLimiter::transfer_definitions(Archive& archive, std::vector<std::uint32
   }
 }
 
-void TierLimiter::transfer_assignment(Archive& archive, const std::vector<std::uint32_t>&, Slot slot, std::int64_t) {
+void TierLimiter::transfer_assignment(Archive& archive, const Slot& slot) {
   TierId tier = archive.reads() ? no_tier : Assignments::tier_of(slot);
-  archive.value(slot.client);
   transfer_tier(archive, tier);
   if (!archive.reads()) return;
   archive.expect(tier != no_tier);
   if (archive.ok()) archive.expect(directory_.assign(slot.client, tier), Fault::does_not_fit);
 }
 
-void TierLimiter::transfer_raise(Archive& archive, const std::vector<std::uint32_t>&, Slot slot, std::int64_t) {
+void TierLimiter::transfer_raise(Archive& archive, const Slot& slot) {
   auto on_raise = static_cast<OnRaise>(slot.state.balance);
-  archive.value(slot.client);
   archive.value(on_raise);
   archive.expect(on_raise <= OnRaise::add);
   if (!archive.reads() || !archive.ok()) return;
@@ -161,8 +171,7 @@ void TierLimiter::transfer_raise(Archive& archive, const std::vector<std::uint32
 }
 
 // One bucket. When read, it is put into the table.
-void TierLimiter::transfer_bucket(Archive& archive, const std::vector<std::uint32_t>& numbers, Slot slot,
-                                  std::int64_t now) {
+void TierLimiter::transfer_bucket(Archive& archive, const List<std::uint32_t>& numbers, Slot& slot, std::int64_t now) {
   std::uint32_t number = 0;
   if (!archive.reads()) {
     // Of the documents before the present one, nothing is written.
@@ -175,7 +184,6 @@ void TierLimiter::transfer_bucket(Archive& archive, const std::vector<std::uint3
     const auto found = std::lower_bound(numbers.begin(), numbers.end(), std::uint32_t{slot.definition});
     number = static_cast<std::uint32_t>(found - numbers.begin()) | std::uint32_t{slot.several_tiers} << 31;
   }
-  archive.value(slot.client);
   archive.value(number);
   if (archive.reads()) {
     archive.expect((number & 0x7fff'ffff) < numbers.size());

@@ -419,7 +419,7 @@ struct Host {
 
  private:
   static Decision answer(const tierlimit::Result<Decision>& result) {
-    if (!result.ok()) FAIL(result.error().message);
+    if (!result.ok()) FAIL(result.error().message.view());
     return result.value();
   }
 };

@@ -12,6 +12,7 @@ using tierlimit::Digits;
 using tierlimit::Error;
 using tierlimit::ErrorCode;
 using tierlimit::Excerpt;
+using tierlimit::List;
 using tierlimit::Path;
 using tierlimit::Position;
 using tierlimit::Report;
@@ -30,7 +31,7 @@ struct Reading {
   std::string text;
   Report report;
   Document document;
-  std::vector<Error> errors;
+  List<Error> errors;
   bool ok = false;
 };
 
@@ -180,7 +181,7 @@ TEST_CASE("Positions count lines of LF, CR and CRLF and UTF-16 code units", "[js
 
 TEST_CASE("Errors carry a JSON Pointer", "[json]") {
   Report report("");
-  std::vector<Error> errors;
+  List<Error> errors;
   const Path outer{nullptr, "a/b~c", 0};
   const Path element{&outer, {}, 12};
   const Path inner{&element, "", 0};

@@ -99,7 +99,7 @@ struct Host {
 
  private:
   static Decision answer(const tierlimit::Result<Decision>& result) {
-    if (!result.ok()) FAIL(result.error().message);
+    if (!result.ok()) FAIL(result.error().message.view());
     return result.value();
   }
 };
@@ -363,8 +363,8 @@ TEST_CASE("limiter: an earlier reading is an error and changes nothing") {
   for (const std::int64_t earlier : {10 * second - 1, 4 * second, std::int64_t{0}, -max_micros}) {
     const Error refused = error(host.limiter.check({"acme"}, earlier));
     CHECK(refused.code == ErrorCode::clock);
-    CHECK(refused.message.find(std::to_string(earlier)) != std::string::npos);
-    CHECK(refused.message.find("10000000") != std::string::npos);
+    CHECK(refused.message.view().find(std::to_string(earlier)) != std::string::npos);
+    CHECK(refused.message.view().find("10000000") != std::string::npos);
     CHECK(error(host.limiter.peek({"acme"}, earlier)).code == ErrorCode::clock);
   }
   CHECK(text(host.peek("acme", 10 * second)) == before);
@@ -407,7 +407,7 @@ TEST_CASE("limiter: readings within 2^53 microseconds are good") {
                                     std::numeric_limits<std::int64_t>::min()}) {
     const Error refused = error(host.limiter.check({"acme"}, beyond));
     CHECK(refused.code == ErrorCode::invalid_time);
-    CHECK(refused.message.find(std::to_string(beyond)) != std::string::npos);
+    CHECK(refused.message.view().find(std::to_string(beyond)) != std::string::npos);
     CHECK(error(host.limiter.peek({"new"}, beyond)).code == ErrorCode::invalid_time);
   }
   CHECK(host.limiter.stats().buckets == 1);
@@ -513,7 +513,7 @@ TEST_CASE("limiter: a cost is a whole number from 1 to 2^53-1") {
   for (const std::uint64_t cost : {std::uint64_t{0}, max_cost + 1, ~std::uint64_t{0}}) {
     const Error refused = error(host.limiter.check({"acme", cost}, 0));
     CHECK(refused.code == ErrorCode::invalid_cost);
-    CHECK(refused.message.find(std::to_string(cost)) != std::string::npos);
+    CHECK(refused.message.view().find(std::to_string(cost)) != std::string::npos);
     CHECK(error(host.limiter.peek({"acme", cost}, 0)).code == ErrorCode::invalid_cost);
     CHECK(error(host.limiter.check({"acme", cost, "nowhere"}, 0)).code == ErrorCode::invalid_cost);
   }
@@ -723,7 +723,7 @@ TEST_CASE("limiter: a decision on a known client takes no memory, so that it nev
     const std::string number = std::to_string(i);
     admitted = host.take(number, second) && host.take("in tier " + number, second) && admitted;
   }
-  CHECK(heap() == before);
+  CHECK(heap() <= before);  // Names of tiers that nobody uses any more are given back.
   CHECK(admitted);
 }
 

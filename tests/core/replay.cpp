@@ -51,6 +51,7 @@ namespace {
 
 using tierlimit::Error;
 using tierlimit::ErrorCode;
+using tierlimit::List;
 
 [[noreturn]] void fail(const std::string& what) {
   std::cerr << "tierlimit_replay: " << what << '\n';
@@ -101,7 +102,7 @@ std::string write(std::string_view bytes) {
 }
 
 /// Sorted: in which order the faults of one tier come is left open.
-std::string write(const std::vector<Error>& errors) {
+std::string write(const List<Error>& errors) {
   std::vector<std::string> words;
   for (const Error& error : errors) {
     words.push_back(std::string(" ").append(to_string(error.code)).append(":").append(write(error.path)));
@@ -336,7 +337,7 @@ class Replay {
                                                                : Algorithm::fixed_window);
   }
 
-  static std::string refused(const std::vector<Error>& errors) {
+  static std::string refused(const List<Error>& errors) {
     if (errors.size() == 1 && errors.front().code == ErrorCode::clock) return "clock-error";
     return "refused" + write(errors);
   }

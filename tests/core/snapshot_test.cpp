@@ -45,7 +45,7 @@ Bytes snapshot_of(TierLimiter& limiter, std::int64_t now) {
 std::string failure(Bytes bytes, const LimiterOptions& options = {}) {
   TierLimiter limiter(options);
   const auto restored = limiter.restore(from(bytes), 0);
-  return restored.ok() ? "" : restored.error().message;
+  return restored.ok() ? "" : std::string(restored.error().message);
 }
 
 constexpr const char* policies = R"({

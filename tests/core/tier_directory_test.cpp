@@ -28,7 +28,7 @@ Fingerprint client(std::string_view name) { return Fingerprint::of(secret, name)
 // The name of the tier that a client is assigned to, or a dash.
 std::string tier_of(const TierDirectory& directory, std::string_view name) {
   const auto tier = directory.assigned(client(name));
-  return tier ? directory[*tier].name : "-";
+  return tier ? std::string(directory[*tier].name) : "-";
 }
 
 // Takes assignments as the limiter takes them from a document.
@@ -160,7 +160,7 @@ TEST_CASE("tier directory: visits the names in use") {
   assign(directory, "acme", "free");
   directory.release(gone);
   std::set<std::string> seen;
-  directory.each([&](TierEntry& entry) { CHECK(seen.insert(entry.name).second); });
+  directory.each([&](TierEntry& entry) { CHECK(seen.insert(std::string(entry.name)).second); });
   CHECK(seen == std::set<std::string>{"free", "pro"});
 }
 

@@ -19,6 +19,7 @@ using tierlimit::Error;
 using tierlimit::ErrorCode;
 using tierlimit::Limit;
 using tierlimit::LimiterOptions;
+using tierlimit::List;
 using tierlimit::PolicySet;
 using tierlimit::TierLimiter;
 
@@ -33,19 +34,19 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
-bool same(const std::vector<Error>& some, const std::vector<Error>& others) {
+bool same(const List<Error>& some, const List<Error>& others) {
   return std::equal(some.begin(), some.end(), others.begin(), others.end(), [](const Error& a, const Error& b) {
     return a.code == b.code && a.message == b.message && a.path == b.path && a.line == b.line && a.column == b.column;
   });
 }
 
-void check_report(const std::vector<Error>& errors, std::string_view text) {
+void check_report(const List<Error>& errors, std::string_view text) {
   std::size_t lines = 1;
   for (const char c : text) lines += c == '\n' || c == '\r' ? 1 : 0;
   for (const Error& error : errors) {
     EXPECT(error.code < ErrorCode::clock);
     EXPECT(!error.message.empty() && is_utf8(error.message));
-    EXPECT(is_utf8(error.path) && (error.path.empty() || error.path.front() == '/'));
+    EXPECT(is_utf8(error.path) && (error.path.empty() || error.path.view().front() == '/'));
     EXPECT((error.line == 0) == (error.column == 0));
     EXPECT(error.line <= lines && error.column <= text.size() + 1);
   }
@@ -75,14 +76,14 @@ void spend(TierLimiter& limiter, const PolicySet& policies, std::int64_t& now) {
   std::size_t tiers = 0;
   for (const auto& tier : policies.tiers) {
     if (++tiers > 8) return;
-    const tierlimit::Policy& policy = tier.policy ? *tier.policy : policies.default_policy;
-    const std::string client = "client of " + tier.name;
+    const tierlimit::Policy& policy = tier.policy.valid() ? tier.policy : policies.default_policy;
+    const std::string client = "client of " + std::string(tier.name);
     std::uint64_t least = tierlimit::max_cost;
     for (const auto& [name, limit] : policy.limits) least = std::min(least, static_cast<std::uint64_t>(limit.whole));
     const auto all = limiter.check({client, least, tier.name}, now);
     EXPECT(all.ok() && all.value().allowed && all.value().limits.size() == policy.limits.size());
     EXPECT(all.value().tier == tier.name);
-    EXPECT((all.value().fallback == tierlimit::Fallback::none) == tier.policy.has_value());
+    EXPECT((all.value().fallback == tierlimit::Fallback::none) == tier.policy.valid());
     const auto more = limiter.check({client, least, tier.name}, now);
     EXPECT(more.ok());
     if (least == tierlimit::max_cost || more.value().allowed) continue;
@@ -124,15 +125,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   for (const auto& [name, limit] : policies.default_policy.limits) check_limit(limit);
   for (const auto& tier : policies.tiers) {
     EXPECT(is_utf8(tier.name) && policies.find(tier.name) == &tier);
-    if (!tier.policy) continue;
-    EXPECT(!tier.policy->limits.empty() && tier.policy->limits.size() <= tierlimit::Policy::most_limits);
-    for (const auto& [name, limit] : tier.policy->limits) check_limit(limit);
+    if (!tier.policy.valid()) continue;
+    EXPECT(tier.policy.limits.size() <= tierlimit::Policy::most_limits);
+    for (const auto& [name, limit] : tier.policy.limits) check_limit(limit);
   }
   spend(limiter, policies, now);
 
   // The same once more, also in a limiter that was restored: nothing changes.
   const auto before = limiter.peek({"acme", 1}, now);
-  const std::vector<Error> warnings = limiter.warnings();
+  const List<Error> warnings = limiter.warnings();
   EXPECT(limiter.set_policies(text, now).ok());
   EXPECT(limiter.revision() == 3 && same(limiter.rejected(), policies.rejected) && same(limiter.warnings(), warnings));
   Bytes snapshot = snapshot_of(limiter, now);

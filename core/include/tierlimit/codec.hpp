@@ -9,9 +9,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
 
+#include "tierlimit/list.hpp"
 #include "tierlimit/siphash.hpp"
 
 namespace tierlimit::codec {
@@ -68,7 +68,8 @@ class Archive {
   void value(T& value) noexcept {
     raw(&value, sizeof value);
   }
-  void text(std::string& text);
+  /// A text: when written the present one; when read, one that is kept in `room`.
+  std::string_view text(std::string_view present, Text& room);
   /// How many come of what takes at least so many bytes each here, and so many in memory: none that there is no room
   /// for, and none after a fault.
   [[nodiscard]] std::uint32_t count(std::size_t present, std::size_t bytes_each, std::size_t memory_each) noexcept;
@@ -79,12 +80,11 @@ class Archive {
   [[nodiscard]] Fault fault() const noexcept { return fault_; }
   [[nodiscard]] bool ok() const noexcept { return fault_ == Fault::none; }
   /// A fault, unless there was one before.
-  void expect(bool condition, Fault otherwise = Fault::altered) noexcept {
-    if (!condition && ok()) fault_ = otherwise;
-  }
+  void expect(bool condition, Fault otherwise = Fault::altered) noexcept;
 
  private:
   void flush() noexcept;
+  void fill() noexcept;
   void check_header() noexcept;
 
   const Stream& stream_;

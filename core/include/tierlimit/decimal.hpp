@@ -3,9 +3,10 @@
 /// A number exactly as its decimal text says it.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 
 namespace tierlimit {
@@ -17,7 +18,7 @@ namespace tierlimit {
 class Decimal {
  public:
   /// Zero.
-  Decimal() = default;
+  Decimal() noexcept {}  // NOLINT(*-use-equals-default)
   /// A whole number.
   explicit Decimal(std::uint64_t whole);
 
@@ -26,17 +27,20 @@ class Decimal {
 
   /// Below zero. Minus zero is zero.
   [[nodiscard]] bool negative() const noexcept { return negative_; }
-  [[nodiscard]] bool zero() const noexcept { return digits_.empty(); }
+  [[nodiscard]] bool zero() const noexcept { return size_ == 0; }
   /// Whether the number is one that rounds to a finite double.
   [[nodiscard]] bool within_double_range() const;
 
   /// Significant digits, without leading or trailing zeros; empty for zero.
-  [[nodiscard]] std::string_view digits() const noexcept { return digits_; }
+  [[nodiscard]] std::string_view digits() const noexcept { return {digits_.data(), size_}; }
   /// Power of ten of the last digit.
   [[nodiscard]] std::int64_t exponent() const noexcept { return exponent_; }
 
  private:
-  std::string digits_;
+  static constexpr std::size_t kept_digits = 800;
+
+  std::array<char, kept_digits + 1> digits_;
+  std::uint32_t size_ = 0;
   std::int64_t exponent_ = 0;
   bool negative_ = false;
 };

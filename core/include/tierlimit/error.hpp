@@ -5,9 +5,10 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <utility>
+
+#include "tierlimit/list.hpp"
 
 namespace tierlimit {
 
@@ -45,11 +46,13 @@ enum class ErrorCode : std::uint8_t {
 
 /// What went wrong, and where.
 struct Error {
+  using MovesAsBytes = void;
+
   ErrorCode code = ErrorCode::syntax;
   /// One sentence that names the value and the rule.
-  std::string message;
+  Text message;
   /// The place in the policy document as a JSON Pointer (RFC 6901): `/tiers/free/capacity`. Empty when there is none.
-  std::string path;
+  Text path;
   /// Line in the policy text, from 1; LF, CR and CRLF each end a line. 0 when the error has no place in a text.
   std::uint32_t line = 0;
   /// Column in the line, from 1, in UTF-16 code units (what editors and JavaScript count). 0 as above.

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <utility>
 
 #include "tierlimit/fingerprint.hpp"
 
@@ -31,8 +30,7 @@ class FingerprintTable {
 
   /// At most `max_used` slots in use, in at most `max_bytes` of memory.
   explicit FingerprintTable(std::uint32_t max_used = ~std::uint32_t{0},
-                            std::uint64_t max_bytes = ~std::uint64_t{0}) noexcept
-      : max_used_(max_used), max_bytes_(max_bytes) {}
+                            std::uint64_t max_bytes = ~std::uint64_t{0}) noexcept;
   ~FingerprintTable();
   FingerprintTable(const FingerprintTable&) = delete;
   FingerprintTable& operator=(const FingerprintTable&) = delete;
@@ -81,6 +79,14 @@ class FingerprintTable {
   [[nodiscard]] Slot& at(const Hand& hand) const noexcept { return directory_[hand.place >> shift_][hand.index]; }
   /// On to the next slot; true when that is the first one again.
   bool advance(Hand& hand) const noexcept;
+
+  /// Once round all slots.
+  struct Walk {
+    Hand hand;
+    bool over = false;
+  };
+  /// The next slot in use, or null.
+  [[nodiscard]] Slot* next(Walk& walk) const noexcept;
 
  private:
   // Before the slots of a segment. As large as a line of the cache, so that no slot is in two of them.
@@ -145,6 +151,10 @@ class FingerprintTable {
 };
 
 template <class Slot>
+FingerprintTable<Slot>::FingerprintTable(std::uint32_t max_used, std::uint64_t max_bytes) noexcept
+    : max_used_(max_used), max_bytes_(max_bytes) {}
+
+template <class Slot>
 FingerprintTable<Slot>::~FingerprintTable() {
   if (directory_ == nullptr) return;
   for (std::uint32_t at = 0; at < places;) {
@@ -157,15 +167,13 @@ FingerprintTable<Slot>::~FingerprintTable() {
 
 template <class Slot>
 void FingerprintTable<Slot>::swap(FingerprintTable& other) noexcept {
-  std::swap(directory_, other.directory_);
-  std::swap(shift_, other.shift_);
-  std::swap(mask_, other.mask_);
-  std::swap(size_, other.size_);
-  std::swap(expected_, other.expected_);
-  std::swap(max_used_, other.max_used_);
-  std::swap(max_bytes_, other.max_bytes_);
-  std::swap(bytes_, other.bytes_);
-  std::swap(patience_, other.patience_);
+  // Byte by byte: all members are such that they can be, and there are many.
+  alignas(FingerprintTable) char kept[sizeof(FingerprintTable)];
+  void* const here = this;
+  void* const there = &other;
+  std::memcpy(kept, here, sizeof kept);
+  std::memcpy(here, there, sizeof kept);
+  std::memcpy(there, kept, sizeof kept);
 }
 
 template <class Slot>
@@ -269,11 +277,18 @@ template <class Slot>
 template <class Slot>
 template <class Visit>
 void FingerprintTable<Slot>::each(Visit visit) const {
-  if (directory_ == nullptr) return;
-  Hand hand;
-  do {
-    if (at(hand).used()) visit(at(hand));
-  } while (!advance(hand));
+  Walk walk;
+  while (Slot* const slot = next(walk)) visit(*slot);
+}
+
+template <class Slot>
+Slot* FingerprintTable<Slot>::next(Walk& walk) const noexcept {
+  while (directory_ != nullptr && !walk.over) {
+    Slot& slot = at(walk.hand);
+    walk.over = advance(walk.hand);
+    if (slot.used()) return &slot;
+  }
+  return nullptr;
 }
 
 template <class Slot>

@@ -11,13 +11,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "tierlimit/bucket.hpp"
 #include "tierlimit/bucket_table.hpp"
 #include "tierlimit/codec.hpp"
 #include "tierlimit/decision.hpp"
 #include "tierlimit/error.hpp"
+#include "tierlimit/list.hpp"
 #include "tierlimit/micros.hpp"
 #include "tierlimit/policy_set.hpp"
 #include "tierlimit/siphash.hpp"
@@ -164,15 +164,15 @@ class TierLimiter {
   /// \param now  the time of the change, of the decisions' clock. It is needed from the second document on where that,
   ///   or the one in force, has a limit whose accrual is prorated: else `invalid_time`, and `clock` where it is earlier
   ///   than the last change. The times of 64 documents are kept, the present one's included.
-  [[nodiscard]] Result<std::uint32_t, std::vector<Error>> set_policies(std::string_view json,
-                                                                       std::optional<std::int64_t> now = std::nullopt) {
-    std::vector<Error> errors;
+  [[nodiscard]] Result<std::uint32_t, List<Error>> set_policies(std::string_view json,
+                                                                std::optional<std::int64_t> now = std::nullopt) {
+    List<Error> errors;
     if (!load(json, now, errors)) return errors;
     return revision_;
   }
   /// The same, with the reasons of a refusal in `errors`, which is empty before. Moving them in and out of a result is
   /// code too.
-  [[nodiscard]] bool load(std::string_view json, std::optional<std::int64_t> now, std::vector<Error>& errors);
+  [[nodiscard]] bool load(std::string_view json, std::optional<std::int64_t> now, List<Error>& errors);
   /// 0 before the first document.
   [[nodiscard]] std::uint32_t revision() const noexcept { return revision_; }
   /// The time of the change by which the document in force came. nullopt where no time counts.
@@ -181,9 +181,9 @@ class TierLimiter {
     return revisions_.back().began;
   }
   /// What of the document in force was refused and is judged by the default.
-  [[nodiscard]] const std::vector<Error>& rejected() const noexcept { return rejected_; }
+  [[nodiscard]] const List<Error>& rejected() const noexcept { return rejected_; }
   /// What of the document in force is not exactly as written.
-  [[nodiscard]] const std::vector<Error>& warnings() const noexcept { return warnings_; }
+  [[nodiscard]] const List<Error>& warnings() const noexcept { return warnings_; }
 
   /// Gives the limiter its secret: 16 random bytes, once, before the first decision. Clients are told apart by a keyed
   /// hash, so that nobody can choose names that fall together. False, with nothing changed, where there is no memory to
@@ -236,18 +236,18 @@ class TierLimiter {
   /// Judges the same requests by another document from now on, beside the one in force: by its own buckets, which
   /// start full, for counting what it would decide otherwise. Takes as much memory again. An earlier one ends.
   /// Only of a seeded limiter.
-  [[nodiscard]] Result<bool, std::vector<Error>> set_shadow_policies(std::string_view json) {
-    std::vector<Error> errors;
+  [[nodiscard]] Result<bool, List<Error>> set_shadow_policies(std::string_view json) {
+    List<Error> errors;
     if (!load_shadow(json, errors)) return errors;
     return true;
   }
   /// The same, with the reasons of a refusal in `errors`, which is empty before.
-  [[nodiscard]] bool load_shadow(std::string_view json, std::vector<Error>& errors);
+  [[nodiscard]] bool load_shadow(std::string_view json, List<Error>& errors);
   void clear_shadow() noexcept;
   /// The limiter of the candidate; null: there is none.
   [[nodiscard]] const TierLimiter* shadow() const noexcept { return shadow_.get(); }
   /// What was counted, of each tier and class that came.
-  [[nodiscard]] const std::vector<ShadowCount>& shadow_counts() const noexcept { return shadow_counts_; }
+  [[nodiscard]] const List<ShadowCount>& shadow_counts() const noexcept { return shadow_counts_; }
 
   /// Writes all that the limiter knows, but for its options, statistics and a candidate: the secret (so keep it as
   /// one), the text of the document in force, assignments and buckets, with ages in place of times. 32 bytes for each
@@ -266,7 +266,8 @@ class TierLimiter {
   [[nodiscard]] Result<bool> restore(const codec::Stream& stream, std::int64_t now) {
     const codec::Fault fault = read_snapshot(stream, now);
     if (fault == codec::Fault::none) return true;
-    return Error{ErrorCode::invalid_snapshot, "the snapshot " + std::string(to_string(fault)), {}, 0, 0};
+    return Error{
+        ErrorCode::invalid_snapshot, std::string_view("the snapshot " + std::string(to_string(fault))), {}, 0, 0};
   }
 
   /// What stands for the client from the seeding on, whatever becomes of its bucket: for callers that ask of the same
@@ -334,7 +335,7 @@ class TierLimiter {
  private:
   // What makes buckets of one client different ones: a limit's name and its algorithm.
   struct Kind {
-    std::string name;
+    LimitName name;
     Algorithm algorithm = Algorithm::token_bucket;
     Fingerprint key;          // What sets its buckets apart. Zero for `main` token buckets, which come first.
     std::uint32_t users = 0;  // Definitions.
@@ -360,9 +361,11 @@ class TierLimiter {
 
   // A document that is, or was, in force.
   struct Revision {
+    using MovesAsBytes = void;
+
     std::int64_t began = since_ever;
     // The default's, and then by the numbers of tiers, 0 for those without a valid policy.
-    std::vector<Judge> judges;
+    List<Judge> judges;
     std::uint32_t count = 0;  // Of those that are not 0.
     bool prorated = false;    // Whether any of them accrues so.
   };
@@ -507,16 +510,13 @@ class TierLimiter {
   void count_log(const WindowLog* before, const WindowLog* after) noexcept;
 
   void transfer(codec::Archive& archive, std::int64_t now);
-  void transfer_definitions(codec::Archive& archive, std::vector<std::uint32_t>& numbers);
+  void transfer_definitions(codec::Archive& archive, List<std::uint32_t>& numbers);
   void transfer_tier(codec::Archive& archive, TierId& tier);
-  using TransferSlot = void (TierLimiter::*)(codec::Archive& archive, const std::vector<std::uint32_t>& numbers,
-                                             Slot slot, std::int64_t now);
-  void transfer_table(codec::Archive& archive, BucketTable& table, TransferSlot transfer_slot,
-                      const std::vector<std::uint32_t>& numbers, std::int64_t now);
-  void transfer_assignment(codec::Archive& archive, const std::vector<std::uint32_t>& numbers, Slot slot,
-                           std::int64_t now);
-  void transfer_raise(codec::Archive& archive, const std::vector<std::uint32_t>& numbers, Slot slot, std::int64_t now);
-  void transfer_bucket(codec::Archive& archive, const std::vector<std::uint32_t>& numbers, Slot slot, std::int64_t now);
+  void transfer_table(codec::Archive& archive, BucketTable& table, const List<std::uint32_t>& numbers,
+                      std::int64_t now);
+  void transfer_assignment(codec::Archive& archive, const Slot& slot);
+  void transfer_raise(codec::Archive& archive, const Slot& slot);
+  void transfer_bucket(codec::Archive& archive, const List<std::uint32_t>& numbers, Slot& slot, std::int64_t now);
   void transfer_log(codec::Archive& archive, Slot& slot, std::int64_t now);
   [[nodiscard]] WindowLog* make_log(std::uint32_t entries, codec::Archive& archive) noexcept;
 
@@ -525,8 +525,9 @@ class TierLimiter {
   [[nodiscard]] Fingerprint key_of(const Kind& kind) const noexcept;
   [[nodiscard]] std::uint32_t define(TierId tier, Judge present, const NamedLimit& named);
   [[nodiscard]] Judge judge(TierId tier, Judge present, const Policy& policy);
-  [[nodiscard]] std::size_t room_to_install(const PolicySet& policies) const noexcept;
-  void install(PolicySet&& policies, std::int64_t began);
+  [[nodiscard]] std::size_t room_to_install(const PolicySet& policies, std::size_t limits,
+                                            std::size_t text) const noexcept;
+  void install(PolicySet& policies, std::int64_t began, bool prorated);
   void enter() noexcept;
   void look_for_special() noexcept { is_special_ = directory_.assigns() || shadow_ != nullptr; }
   [[nodiscard]] Judge make_judge(const Rule& rule, Judge present);
@@ -539,15 +540,15 @@ class TierLimiter {
 
   LimiterOptions options_;
   std::optional<Secret> secret_;
-  std::string document_;  // The text of what is in force.
-  std::vector<Error> rejected_;
-  std::vector<Error> warnings_;
+  Text document_;  // The text of what is in force.
+  List<Error> rejected_;
+  List<Error> warnings_;
 
-  std::vector<Kind> kinds_;
-  std::vector<Definition> definitions_;  // [0] is nobody's: slots use 0 for empty
-  std::vector<Rule> rules_;              // [0] is none
-  std::vector<TierId> document_tiers_;
-  std::vector<Revision> revisions_;  // The last is in force; others only while their times may count.
+  List<Kind> kinds_;
+  List<Definition> definitions_;  // [0] is nobody's: slots use 0 for empty
+  List<Rule> rules_;              // [0] is none
+  List<TierId> document_tiers_;
+  List<Revision> revisions_;  // The last is in force; others only while their times may count.
 
   TierDirectory directory_;
   BucketTable table_;
@@ -562,8 +563,8 @@ class TierLimiter {
   LimiterStats stats_;
 
   std::unique_ptr<TierLimiter> shadow_;
-  std::vector<TierId> shadow_tiers_;  // The names that the candidate has, kept for as long as it is there.
-  std::vector<ShadowCount> shadow_counts_;
+  List<TierId> shadow_tiers_;  // The names that the candidate has, kept for as long as it is there.
+  List<ShadowCount> shadow_counts_;
 
   std::uint32_t revision_ = 0;
   std::uint32_t unused_definition_ = 0;  // The first one; 0: all are used.

@@ -3,13 +3,14 @@
 /// What a tier allows.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <string>
-#include <vector>
+#include <string_view>
 
 #include "tierlimit/decimal.hpp"
 #include "tierlimit/error.hpp"
+#include "tierlimit/list.hpp"
 
 namespace tierlimit {
 
@@ -92,11 +93,32 @@ struct Limit {
   }
 };
 
+/// The name of a limit: 1 to 64 printable ASCII characters.
+class LimitName {
+ public:
+  static constexpr std::size_t longest = 64;
+
+  LimitName() = default;
+  /// What is more than the longest is cut off.
+  LimitName(std::string_view name) noexcept : size_(name.copy(chars_, longest)) {}
+  template <std::convertible_to<std::string_view> Other>
+  LimitName(const Other& name) noexcept : LimitName(std::string_view(name)) {}
+
+  [[nodiscard]] std::string_view view() const noexcept { return {chars_, size_}; }
+  operator std::string_view() const noexcept { return view(); }
+  template <std::convertible_to<std::string_view> Other>
+  friend bool operator==(const LimitName& a, const Other& b) noexcept {
+    return a.view() == std::string_view(b);
+  }
+
+ private:
+  char chars_[longest];
+  std::size_t size_ = 0;
+};
+
 /// A limit by its name.
 struct NamedLimit {
-  static constexpr std::size_t longest_name = 64;
-
-  std::string name;  ///< 1 to 64 printable ASCII characters.
+  LimitName name;
   Limit limit;
 };
 
@@ -105,7 +127,10 @@ struct Policy {
   static constexpr std::size_t most_limits = 8;
 
   /// 1 to 8, judged together, in the order of the document, each name once. A policy that is one limit calls it `main`.
-  std::vector<NamedLimit> limits;
+  List<NamedLimit> limits;
+
+  /// Whether it has any: what a document says of a tier may be invalid.
+  [[nodiscard]] bool valid() const noexcept { return !limits.empty(); }
 };
 
 }  // namespace tierlimit

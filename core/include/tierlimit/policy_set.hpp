@@ -4,41 +4,45 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <string>
 #include <string_view>
-#include <vector>
 
+#include "tierlimit/block.hpp"
 #include "tierlimit/error.hpp"
+#include "tierlimit/list.hpp"
 #include "tierlimit/policy.hpp"
 
 namespace tierlimit {
 
 /// A tier that the document names.
 struct Tier {
-  std::string name;
-  /// nullopt: what the document says of it is invalid, so the default judges its clients.
-  std::optional<Policy> policy;
+  using MovesAsBytes = void;
+
+  std::string_view name;
+  /// Where it is not valid, the default judges the tier's clients.
+  Policy policy;
 };
 
 /// A client that the document puts into a tier (which need not be in the document).
 struct ClientTier {
-  std::string client;
-  std::string tier;
+  std::string_view client;
+  std::string_view tier;
 };
 
-/// Everything that one policy document says, checked.
+/// Everything that one policy document says, checked. Names are views into `text` and `strings`.
 struct PolicySet {
   Policy default_policy;
   /// Sorted by name (bytes), each name once.
-  std::vector<Tier> tiers;
+  List<Tier> tiers;
   /// In the order of the document, each client once.
-  std::vector<ClientTier> clients;
+  List<ClientTier> clients;
   /// What was refused and is judged by the default: invalid tiers, and clients of a tier that is not there. In the
   /// order of the document; a tier with several faults is listed with each.
-  std::vector<Error> rejected;
+  List<Error> rejected;
   /// What is in force though not exactly as written (`rate_rounded`).
-  std::vector<Error> warnings;
+  List<Error> warnings;
+
+  Text text;            ///< What was read by `from_json`.
+  Block<char> strings;  ///< What strings with escapes say.
 
   /// Reads a policy document (RFC 8259 JSON in UTF-8, one byte order mark at the start allowed).
   ///
@@ -57,7 +61,7 @@ struct PolicySet {
   /// Faults are listed in the order of the text, what is missing at the end of the object that misses it. Only the
   /// first is told of a text that is not JSON; repeated names and numbers beyond a double are told before what the
   /// document says is looked at.
-  [[nodiscard]] static Result<PolicySet, std::vector<Error>> from_json(std::string_view text, bool strict = false);
+  [[nodiscard]] static Result<PolicySet, List<Error>> from_json(std::string_view text, bool strict = false);
 
   /// The tier of that name, or null.
   [[nodiscard]] const Tier* find(std::string_view name) const noexcept;

@@ -6,12 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "tierlimit/bucket_table.hpp"
 #include "tierlimit/decision.hpp"
+#include "tierlimit/list.hpp"
 
 namespace tierlimit {
 
@@ -20,7 +19,9 @@ using TierId = std::uint32_t;
 
 /// What judges the clients of one tier name.
 struct TierEntry {
-  std::string name;
+  using MovesAsBytes = void;
+
+  Text name;
   std::uint32_t users = 0;  ///< The document, if it names the tier, assignments to it, and limits it had.
   /// The limiter's number of what judges: the default's on any fallback. Of a number that stands for no name: the next
   /// such number.
@@ -33,6 +34,14 @@ inline constexpr std::size_t bytes_per_assignment = 128;
 
 /// More than the vectors of tier names take for each at any time, growth included.
 inline constexpr std::size_t bytes_per_name = 4 * (sizeof(TierEntry) + sizeof(TierId));
+
+/// What is noted down of a client before there is a secret.
+struct TierNote {
+  using MovesAsBytes = void;
+
+  Text client;
+  std::optional<TierId> tier;
+};
 
 /// Tier by client. Before there is a secret to make fingerprints with, names are only noted down.
 class Assignments {
@@ -64,10 +73,10 @@ class Assignments {
   template <class Drop>
   void seed(const Secret& secret, Drop drop) {
     secret_ = secret;
-    for (const Note& note : notes_) {
+    for (const TierNote& note : notes_) {
       if (const std::optional<TierId> unused = set(note.client, note.tier)) drop(*unused);
     }
-    std::vector<Note>{}.swap(notes_);
+    notes_ = {};
   }
 
   /// Those that have their place, in slots of buckets.
@@ -76,18 +85,14 @@ class Assignments {
 
   template <class Visit>
   void each_tier(Visit visit) const {
-    for (const Note& note : notes_) {
+    for (const TierNote& note : notes_) {
       if (note.tier) visit(*note.tier);
     }
     placed_.each([&](const Slot& place) { visit(tier_of(place)); });
   }
 
  private:
-  struct Note {
-    std::string client;
-    std::optional<TierId> tier;
-  };
-  std::vector<Note> notes_;
+  List<TierNote> notes_;
   // In a table as buckets are in, whose slots have the tier in place of the limit, and nothing else. (A table of slots
   // of half the size would take as much code once more: 0.5 kB gzipped.)
   BucketTable placed_;
@@ -179,10 +184,10 @@ class TierDirectory {
   // Where the name is, or would be, in `by_name_`.
   [[nodiscard]] std::size_t place_of(std::string_view name) const noexcept;
 
-  std::vector<TierEntry> entries_;
+  List<TierEntry> entries_;
   static constexpr TierId none = ~TierId{0};
-  TierId unused_ = none;         // The first number that stands for no name.
-  std::vector<TierId> by_name_;  // sorted by name
+  TierId unused_ = none;  // The first number that stands for no name.
+  List<TierId> by_name_;  // sorted by name
   Assignments document_;
   Assignments assigned_;
   BucketTable raises_;  // Slots whose balance is an OnRaise.

@@ -7,6 +7,7 @@
 /// snapshots.
 #pragma once
 
+#include "tierlimit/block.hpp"
 #include "tierlimit/bucket.hpp"
 #include "tierlimit/bucket_table.hpp"
 #include "tierlimit/codec.hpp"
@@ -17,6 +18,7 @@
 #include "tierlimit/fingerprint_table.hpp"
 #include "tierlimit/fixed_window.hpp"
 #include "tierlimit/limiter.hpp"
+#include "tierlimit/list.hpp"
 #include "tierlimit/micros.hpp"
 #include "tierlimit/policy.hpp"
 #include "tierlimit/policy_set.hpp"

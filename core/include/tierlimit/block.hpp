@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+/// \file
+/// Memory that may not be there.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +10,7 @@
 
 namespace tierlimit {
 
-/// Room for a number of `T`s that tells when it cannot be had, as the standard containers cannot (see memory.hpp).
+/// Room for a number of `T`s that tells when it cannot be had, as lists cannot.
 template <class T>
 class Block {
  public:
