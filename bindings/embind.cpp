@@ -300,6 +300,7 @@ class Limiter {
       result::object();
       result::text("name", limit.name);
       numbers(limit, now_ms);
+      more(limit, now_ms);
       result::end();
     }
     result::end();
@@ -314,6 +315,10 @@ class Limiter {
     optional_number("retryAfterMs", in_ms(limit.retry));
     optional_number("resetMs", in_ms(limit.reset));
     optional_number("windowMs", limit.window ? std::optional{static_cast<double>(*limit.window) / 1000} : std::nullopt);
+  }
+
+  static void more(const LimitDecision& limit, double now_ms) {
+    optional_number("moreAfterMs", limit.more ? std::optional{wait_ms(now_ms, *limit.more)} : std::nullopt);
   }
 
   TierLimiter limiter_;

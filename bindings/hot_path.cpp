@@ -50,6 +50,7 @@ struct LimitAnswer {
   double retry_ms;   // -1: never
   double reset_ms;   // -1: never
   double window_ms;  // -1: never
+  double more_ms;    // -1: never
   const char* name;  // Until the limiter's next document.
   std::uint32_t name_size;
 };
@@ -68,7 +69,7 @@ struct Answer {
   LimitAnswer limit[Policy::most_limits];
   Hold hold;
 };
-static_assert(offsetof(Answer, limit) == 56 && offsetof(Answer, hold) == 440 && sizeof(Answer) == 560,
+static_assert(offsetof(Answer, limit) == 56 && offsetof(Answer, hold) == 504 && sizeof(Answer) == 624,
               "js/src/hot-path.js and README.md know where things are");
 Answer answer;
 
@@ -165,6 +166,7 @@ Status ask(Question question, TierLimiter& limiter, const Fingerprint& client, T
     said.retry_ms = in_ms(decision.retry, now_ms);
     said.reset_ms = in_ms(decision.reset, now_ms);
     said.window_ms = decision.window ? static_cast<double>(*decision.window) / 1000 : -1;
+    said.more_ms = in_ms(decision.more, now_ms);
     said.name = decision.name.data();
     // The one that nearly all policies have needs no reading.
     said.name_size = judgement.limits == 0 ? 0 : static_cast<std::uint32_t>(decision.name.size());

@@ -50,6 +50,17 @@ std::uint64_t time_to_full(const Limit& limit, const BucketState& state, std::in
   }
 }
 
+std::uint64_t time_to_more(const Limit& limit, const BucketState& state, std::int64_t remaining,
+                           std::int64_t now) noexcept {
+  if (limit.algorithm == Algorithm::token_bucket) {
+    return time_until(limit, state.balance - remaining * limit.unit, limit.unit);
+  }
+  // A window that nothing is charged in begins with what is charged first.
+  if (remaining == limit.whole) return limit.fill;
+  if (limit.algorithm == Algorithm::fixed_window) return fixed_window::time_to_end(limit, state, now);
+  return sliding_window::time_until(limit, sliding_window::log_of(state), now, limit.whole - remaining - 1);
+}
+
 std::uint64_t missing_whole(const Limit& limit, const BucketState& state, std::int64_t now) noexcept {
   switch (limit.algorithm) {
     case Algorithm::sliding_window:

@@ -207,11 +207,14 @@ LimitDecision TierLimiter::describe_limit(const Judgement& judgement, std::uint6
     decision.remaining = member.remaining;
     decision.retry = known(member.retry);
     decision.reset = known(member.reset);
+    decision.more = known(member.more);
     return decision;
   }
   decision.name = main_limit;
   decision.remaining = judgement.state.balance / limit.unit;
   decision.reset = known(time_until(limit, judgement.state.balance, limit.full));
+  // What a plain policy has is a token bucket.
+  decision.more = known(time_until(limit, judgement.state.balance - decision.remaining * limit.unit, limit.unit));
   switch (judgement.reason) {
     case Reason::ok: decision.retry = 0; break;
     case Reason::exhausted:

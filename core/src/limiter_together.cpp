@@ -210,6 +210,7 @@ void TierLimiter::measure(Judgement& judgement, std::uint64_t cost, std::int64_t
     const Limit& limit = limit_of(member);
     member.remaining = remaining(limit, member.state, now);
     member.reset = tierlimit::time_to_full(limit, member.state, now);
+    member.more = time_to_more(limit, member.state, member.remaining, now);
     switch (member.verdict) {
       case Outcome::Verdict::admitted: member.retry = 0; break;
       case Outcome::Verdict::exhausted: member.retry = time_to_admit(limit, member.state, cost, now); break;

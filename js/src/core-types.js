@@ -53,6 +53,7 @@
  * @property {number | null} resetMs Milliseconds until its bucket is full; null when never.
  * @property {number | null} windowMs Milliseconds in which an empty one fills, rounded up to whole microseconds, or the
  *   length of a window; null when never.
+ * @property {number | null} moreAfterMs Milliseconds within which no more than `remaining` can be used; null: for ever.
  */
 
 /**

@@ -48,9 +48,9 @@ const reasons = /** @type {const} */ ([
 ]);
 /** Where in the answer what is said of each limit begins, and how much it is, in doubles; and where what is held is. */
 const limitsAt = 7;
-const limitSize = 6;
-const holdAt = 440;
-const answerBytes = 560;
+const limitSize = 7;
+const holdAt = 504;
+const answerBytes = 624;
 
 const fallbacks = /** @type {const} */ ([null, 'no-tier', 'unknown-tier', 'invalid-tier-policy']);
 
@@ -104,7 +104,15 @@ export class HotPath {
     // there. From then on small whole numbers have none: a decision takes a third less memory.
     const no = null;
     this.shapes = [
-      { name: no, limit: no, remaining: no, retryAfterMs: no, resetMs: no, windowMs: no },
+      {
+        name: no,
+        limit: no,
+        remaining: no,
+        retryAfterMs: no,
+        resetMs: no,
+        windowMs: no,
+        moreAfterMs: no,
+      },
       {
         allowed: no,
         limit: no,
@@ -345,16 +353,18 @@ export class HotPath {
     const retryAfterMs = doubles[at + 2];
     const resetMs = doubles[at + 3];
     const windowMs = doubles[at + 4];
+    const moreAfterMs = doubles[at + 5];
     return {
       name:
-        this.#words[2 * at + 11] === 0
+        this.#words[2 * at + 13] === 0
           ? 'main'
-          : this.#name(this.#words[2 * at + 10], this.#words[2 * at + 11], names),
+          : this.#name(this.#words[2 * at + 12], this.#words[2 * at + 13], names),
       limit: doubles[at],
       remaining: doubles[at + 1],
       retryAfterMs: retryAfterMs < 0 ? null : retryAfterMs,
       resetMs: resetMs < 0 ? null : resetMs,
       windowMs: windowMs < 0 ? null : windowMs,
+      moreAfterMs: moreAfterMs < 0 ? null : moreAfterMs,
     };
   }
 

@@ -160,6 +160,9 @@
  * @property {number | null} windowMs Milliseconds in which all of it comes back, whatever is left now: of a window its
  *   length, of a token bucket the time in which an empty one fills, capacity by rate, rounded up to whole microseconds;
  *   null for one that never refills.
+ * @property {number | null} moreAfterMs Milliseconds within which no more than `remaining` can be used, whenever it is, if
+ *   nothing is put back: until a bucket has one token more, until the oldest charge leaves a sliding window, until a fixed
+ *   window ends. Where nothing is missing, as if the next request came now; null for one that never refills.
  */
 
 /**

@@ -44,7 +44,7 @@ constexpr Secret secret = {0x0123456789abcdef, 0xfedcba9876543210};
 
 std::string text(const std::optional<std::uint64_t>& wait) { return wait ? std::to_string(*wait) : "never"; }
 
-// All that a decision says but `window`, which has a test of its own.
+// All that a decision says but `window` and `more`, which have tests of their own.
 std::string text(const Decision& decision) {
   return std::string(decision.allowed ? "admitted" : "denied")
       .append(" limit ")
@@ -226,6 +226,45 @@ TEST_CASE("limiter: each decision tells in which time all of its limit comes bac
   const Decision full = host.check("too many", 0, 1, "rounded up");
   CHECK(full.reason == Reason::table_full);
   CHECK(full.window == 1'428'572U);
+}
+
+TEST_CASE("limiter: each limit tells within which time no more than what remains can be used") {
+  Host host(
+      R"({"default": {"capacity": 2.5, "refillPerSecond": 4}, "tiers": {
+          "thirds": {"capacity": 3, "refill": {"tokens": 3, "seconds": 1}},
+          "frozen": {"capacity": 3, "refillPerSecond": 0},
+          "sliding": {"algorithm": "sliding-window", "limit": 3, "windowSeconds": 60},
+          "fixed": {"algorithm": "fixed-window", "limit": 3, "windowSeconds": 60}}})");
+  using Told = std::pair<std::int64_t, std::optional<std::uint64_t>>;
+  const auto told = [&](std::int64_t at, std::uint64_t cost, std::string_view tier) {
+    const Decision decision = host.check(tier, at, cost, tier);
+    REQUIRE(decision.limits.size() == 1);
+    return Told{decision.limits[0].remaining, decision.limits[0].more};
+  };
+  // Denied, so that nothing is charged: the bucket is full, and half a token of it stays when whole ones are used.
+  CHECK(told(0, 3, "none") == Told{2, 125'000U});
+  CHECK(told(0, 1, "none") == Told{1, 125'000U});
+  CHECK(told(125'000, 1, "none") == Told{1, 250'000U});
+  CHECK(told(0, 1, "thirds") == Told{2, 333'334U});
+  CHECK(told(1, 1, "thirds") == Told{1, 333'333U});
+  CHECK(told(0, 1, "frozen") == Told{2, std::nullopt});
+  CHECK(told(0, 4, "sliding") == Told{3, 60'000'000U});
+  CHECK(told(1, 1, "sliding") == Told{2, 60'000'000U});
+  CHECK(told(5, 2, "sliding") == Told{0, 59'999'996U});
+  CHECK(told(60'000'000, 1, "sliding") == Told{0, 1U});
+  CHECK(told(60'000'001, 2, "sliding") == Told{1, 4U});
+  CHECK(told(0, 4, "fixed") == Told{3, 60'000'000U});
+  CHECK(told(1, 1, "fixed") == Told{2, 60'000'000U});
+  CHECK(told(59'999'999, 2, "fixed") == Told{0, 2U});
+  CHECK(told(60'000'001, 4, "fixed") == Told{3, 60'000'000U});
+
+  // A window whose limit has become smaller than what counts in it.
+  CHECK(told(70'000'000, 3, "sliding") == Told{0, 60'000'000U});
+  REQUIRE(host.limiter
+              .set_policies(R"({"default": {"capacity": 1, "refillPerSecond": 1}, "tiers": {
+      "sliding": {"algorithm": "sliding-window", "limit": 2, "windowSeconds": 60}}})")
+              .ok());
+  CHECK(told(70'000'001, 1, "sliding") == Told{0, 59'999'999U});
 }
 
 TEST_CASE("limiter: what is denied is not charged, and what can never be is told so") {

@@ -360,7 +360,7 @@ class Replay {
          << (decision.tier ? write(*decision.tier) : "-") << ' ' << write(decision.limit_name) << ' '
          << to_string(decision.reason) << ' ' << (fallback.empty() ? "-" : fallback);
     for (const tierlimit::LimitDecision& limit : decision.limits) {
-      line << " | " << write(limit.name) << ' ' << numbers(limit);
+      line << " | " << write(limit.name) << ' ' << numbers(limit) << ' ' << wait(limit.more);
     }
     return line.str();
   }

@@ -103,6 +103,7 @@ TEST_CASE("snapshot: a restored limiter answers as the one it was taken of, at i
         CHECK(a.limits[i].retry == b.limits[i].retry);
         CHECK(a.limits[i].reset == b.limits[i].reset);
         CHECK(a.limits[i].window == b.limits[i].window);
+        CHECK(a.limits[i].more == b.limits[i].more);
       }
     }
   }

@@ -52,7 +52,7 @@ bool same(const Decision& a, const Decision& b) {
   }
   return std::equal(a.limits.begin(), a.limits.end(), b.limits.begin(), [](const auto& one, const auto& other) {
     return one.name == other.name && one.limit == other.limit && one.remaining == other.remaining &&
-           one.retry == other.retry && one.reset == other.reset && one.window == other.window;
+           one.retry == other.retry && one.reset == other.reset && one.window == other.window && one.more == other.more;
   });
 }
 
@@ -69,7 +69,7 @@ bool same(const Decision& decision, const reference::Answer& answer) {
                     [](const auto& limit, const auto& part) {
                       return limit.name == part.name && limit.limit == part.limit &&
                              limit.remaining == part.remaining && limit.retry == part.retry &&
-                             limit.reset == part.reset && limit.window == part.window;
+                             limit.reset == part.reset && limit.window == part.window && limit.more == part.more;
                     });
 }
 
@@ -87,6 +87,8 @@ void check_shape(const Decision& decision) {
         binds || (limit.name == decision.limit_name && limit.remaining == decision.remaining &&
                   limit.retry == decision.retry && limit.reset == decision.reset && limit.window == decision.window);
     EXPECT(!limit.window || !limit.reset || *limit.reset <= *limit.window);
+    EXPECT(limit.more.has_value() == limit.window.has_value());
+    EXPECT(!limit.more || (*limit.more > 0 && *limit.more <= *limit.window));
   }
   EXPECT(binds);
 }

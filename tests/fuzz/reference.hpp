@@ -54,6 +54,7 @@ struct Part {
   std::optional<std::uint64_t> retry;
   std::optional<std::uint64_t> reset;
   std::optional<std::uint64_t> window;
+  std::optional<std::uint64_t> more;
   Reason reason = Reason::ok;
 };
 
@@ -114,6 +115,7 @@ class Limiter {
       if (store) buckets_[key(client, limits[i])] = buckets[i];
       answer.parts[i].remaining = remaining(limits[i], buckets[i]);
       answer.parts[i].reset = until(limits[i], buckets[i], whole_or_full(limits[i]), now);
+      answer.parts[i].more = more(limits[i], buckets[i], now);
       if (binds(answer, i)) answer.binding = i;
     }
     return answer;
@@ -334,8 +336,15 @@ class Limiter {
     return std::nullopt;
   }
 
+  // Microseconds until more than remains may be used; of a window that is empty, were it used now.
+  static std::optional<std::uint64_t> more(const Limit& limit, const Bucket& bucket, std::int64_t now) {
+    const Wide wanted = Wide{remaining(limit, bucket)} + 1;
+    if (limit.text.algorithm == Algorithm::token_bucket) return until(limit, bucket, wanted * limit.unit, now);
+    return total(bucket) == 0 ? fill(limit) : until(limit, bucket, wanted, now);
+  }
+
   static Part judge(const Limit& limit, const Bucket& bucket, std::int64_t cost, std::int64_t now) {
-    Part part{limit.text.name, limit.capacity, 0, std::nullopt, std::nullopt, fill(limit), Reason::ok};
+    Part part{limit.text.name, limit.capacity, 0, std::nullopt, std::nullopt, fill(limit), std::nullopt, Reason::ok};
     if (cost > limit.whole) {
       part.reason = Reason::cost_exceeds_capacity;
       return part;

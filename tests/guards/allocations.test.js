@@ -22,7 +22,7 @@ const encoded = 40 + nothing;
 /** Those of more than 4,096 do so in pieces of that length, each of them a string that is a view into the name. */
 const piece = 32 + encoded;
 /** The decision and its one limit; of the numbers in them those that are not small and whole are boxed. */
-const decision = 270;
+const decision = 295;
 
 /** @type {Record<string, number>} */
 const limits = {

@@ -22,7 +22,7 @@ function decided(limits, more = {}) {
 /** One limit as a decision tells it. */
 const main = (more = {}) => ({
   ...{ name: 'main', limit: 100, remaining: 7, retryAfterMs: 0, resetMs: 55_800 },
-  ...{ windowMs: 60_000, quotaMs: 600, ...more },
+  ...{ windowMs: 60_000, moreAfterMs: 600, ...more },
 });
 
 /** Both fields, read back. */
@@ -36,8 +36,8 @@ test('the fields of a decision, letter for letter', () => {
     'RateLimit-Policy': '"main";q=100;w=60',
     RateLimit: '"main";r=7;t=0',
   });
-  const daily = main({ name: 'daily', limit: 1000, windowMs: 86_400_000, quotaMs: 86_300 });
-  assert.deepEqual(headersFor(decided([main({ retryAfterMs: 1200, quotaMs: 2000 }), daily])), {
+  const daily = main({ name: 'daily', limit: 1000, windowMs: 86_400_000, moreAfterMs: 86_300 });
+  assert.deepEqual(headersFor(decided([main({ retryAfterMs: 1200, moreAfterMs: 2000 }), daily])), {
     'RateLimit-Policy': '"main";q=100;w=60, "daily";q=1000;w=86400',
     RateLimit: '"main";r=7;t=2, "daily";r=7;t=86',
     'Retry-After': '2',
@@ -45,7 +45,7 @@ test('the fields of a decision, letter for letter', () => {
 });
 
 test('what never comes back has neither a window nor a time', () => {
-  const never = main({ windowMs: null, quotaMs: null, resetMs: null, retryAfterMs: null });
+  const never = main({ windowMs: null, moreAfterMs: null, resetMs: null, retryAfterMs: null });
   assert.deepEqual(headersFor(decided([never])), {
     'RateLimit-Policy': '"main";q=100',
     RateLimit: '"main";r=7',
@@ -53,7 +53,7 @@ test('what never comes back has neither a window nor a time', () => {
 });
 
 test('version 12: a, w and c in place of r and t, and names that differ in more than case', () => {
-  const limits = ['Burst', 'burst', 'burst-2'].map((name) => main({ name, quotaMs: 3000 }));
+  const limits = ['Burst', 'burst', 'burst-2'].map((name) => main({ name, moreAfterMs: 3000 }));
   assert.deepEqual(headersFor(decided(limits), { version: 12, cost: 5 }), {
     'RateLimit-Policy': '"Burst";q=100;w=60, "burst-2";q=100;w=60, "burst-2-2";q=100;w=60',
     RateLimit: '"Burst";a=7;w=3;c=5, "burst-2";a=7;w=3;c=5, "burst-2-2";a=7;w=3;c=5',
@@ -168,7 +168,7 @@ test('numbers of limiters that are not ours are never other than whole and in ra
     const limits = Array.from({ length: random.whole(1, 3) }, (_, index) => ({
       ...{ name: `limit-${index}`, limit: number(), remaining: number(), resetMs: number() },
       ...{ retryAfterMs: number(), windowMs: number() },
-      ...(random.chance(0.5) ? { quotaMs: number() } : {}),
+      ...(random.chance(0.5) ? { moreAfterMs: number() } : {}),
     }));
     const options = {
       ...{ version: random.pick([11, 12]), cost: number() ?? 1 },
@@ -200,7 +200,7 @@ test('a decision without its limits is told by its own members', () => {
 
 test('the time of a limiter that tells none is that of a token bucket', () => {
   // 100 tokens in 60 s, 7 of them there: the next one comes in 0.6 s less what has passed of it.
-  const time = (more) => read(decided([main({ quotaMs: undefined, ...more })])).service[0].t;
+  const time = (more) => read(decided([main({ moreAfterMs: undefined, ...more })])).service[0].t;
   assert.equal(time({ limit: 10, remaining: 7, windowMs: 60_000, resetMs: 18_000 }), 6);
   assert.equal(time({ limit: 10, remaining: 7, windowMs: 60_000, resetMs: 12_001 }), 0);
   assert.equal(time({ limit: 10, remaining: 7, windowMs: 60_000, resetMs: 13_000 }), 1);

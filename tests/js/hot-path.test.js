@@ -21,7 +21,7 @@ const textGiven = -2;
 const longestInWords = 24;
 const longestBegun = 48;
 const bufferBytes = 4096;
-const answerBytes = 560;
+const answerBytes = 624;
 const reasons = ['ok', 'exhausted', 'cost-exceeds-capacity', 'never-refills', 'table-full'];
 const fallbacks = [null, 'no-tier', 'unknown-tier', 'invalid-tier-policy'];
 
@@ -143,13 +143,14 @@ function allowMany(limiter, count, asked = undefined, on = module) {
 /** The fields of the answer buffer that tell of a decision, those of a limit by the one that binds. */
 function answer() {
   const view = new DataView(module.HEAPU8.buffer, module._tierlimit_answer() >>> 0);
-  const at = 56 + 48 * view.getUint32(32, true);
+  const at = 56 + 56 * view.getUint32(32, true);
   return {
     limit: view.getFloat64(at, true),
     remaining: view.getFloat64(at + 8, true),
     retryMs: view.getFloat64(at + 16, true),
     resetMs: view.getFloat64(at + 24, true),
     windowMs: view.getFloat64(at + 32, true),
+    moreMs: view.getFloat64(at + 40, true),
     touchedMs: view.getFloat64(0, true),
     reason: reasons[view.getInt32(16, true)],
     fallback: fallbacks[view.getInt32(20, true)],
@@ -191,6 +192,7 @@ for (const [way, client] of Object.entries(ways)) {
       retryMs: 0,
       resetMs: 4000,
       windowMs: 5000,
+      moreMs: 1000,
       reason: 'ok',
       fallback: 'no-tier',
       tier: -1,
@@ -207,8 +209,8 @@ for (const [way, client] of Object.entries(ways)) {
     assert.equal(check(limiter, named('d'), { tier: pro, cost: 4 }), 1);
     assert.deepEqual([answer().limit, answer().tier, answer().fallback], [4, pro, null]);
     // -1 stands for never.
-    const { retryMs, resetMs, windowMs } = answer();
-    assert.deepEqual([retryMs, resetMs, windowMs], [0, -1, -1]);
+    const { retryMs, resetMs, windowMs, moreMs } = answer();
+    assert.deepEqual([retryMs, resetMs, windowMs, moreMs], [0, -1, -1, -1]);
     assert.equal(check(limiter, named('d'), { tier: pro }), 0);
     assert.deepEqual(
       [answer().retryMs, answer().resetMs, answer().reason],
@@ -274,12 +276,15 @@ test('the exports and embind decide alike', () => {
     assert.ok(touchedMs >= 0 && named >= -1);
     assert.deepEqual(
       { ...told, allowed: outcome === 1, retryAfterMs: retryMs < 0 ? null : retryMs },
-      Object.fromEntries(
-        [
-          ...['allowed', 'limit', 'remaining', 'retryAfterMs', 'resetMs', 'windowMs'],
-          ...['reason', 'fallback'],
-        ].map((member) => [member, expected[member]]),
-      ),
+      {
+        ...Object.fromEntries(
+          [
+            ...['allowed', 'limit', 'remaining', 'retryAfterMs', 'resetMs', 'windowMs'],
+            ...['reason', 'fallback'],
+          ].map((member) => [member, expected[member]]),
+        ),
+        moreMs: expected.limits[0].moreAfterMs,
+      },
     );
   }
   assert.deepEqual(first.stats(), second.stats());
@@ -828,7 +833,7 @@ test('each call writes of the answer what it is said to write, and nothing else'
     return [...offsets].sort((a, b) => a - b);
   };
   const range = (from, to) => Array.from({ length: to - from }, (_, i) => from + i);
-  const decision = [...range(16, 36), ...range(56, 104)];
+  const decision = [...range(16, 36), ...range(56, 112)];
   const touched = range(0, 8);
   const nothing = [];
   const expect = (offsets, outcome, call) => {
@@ -863,7 +868,7 @@ test('each call writes of the answer what it is said to write, and nothing else'
     expect(nothing, status.noPolicies, () => ask(refused, inWords('c')));
   }
   // What is held: the cost, the time, the limits that were charged, how many, and by which shadow too.
-  const held = range(440, 560);
+  const held = range(504, 624);
   expect([...decision, ...held], 1, () => reserve(limiter, somebodyNew()));
   expect(touched, status.clock, () => reserve(limiter, inWords('late')));
   expect(nothing, status.invalidCost, () => reserve(limiter, inWords('c'), { cost: 0 }));
@@ -937,7 +942,7 @@ test('buffers stay where they are and what they hold while memory grows', () => 
 
 test('what is reserved is settled from a copy of what the answer held', () => {
   const limiter = made(only(10, 0));
-  const at = (module._tierlimit_answer() >>> 0) + 440;
+  const at = (module._tierlimit_answer() >>> 0) + 504;
   const held = () => module.HEAPU8.slice(at, at + 120);
   const left = (name) => {
     peek(limiter, inWords(name));
@@ -953,7 +958,7 @@ test('what is reserved is settled from a copy of what the answer held', () => {
   assert.deepEqual([left('a'), left('b')], [8, 3]);
   module.HEAPU8.set(b, at);
   assert.equal(settle(limiter, asText(limiter, 'b'), { cost: 11 }), 1);
-  const debt = new DataView(module.HEAPU8.buffer).getFloat64(at - 432, true);
+  const debt = new DataView(module.HEAPU8.buffer).getFloat64(at - 496, true);
   assert.deepEqual([left('a'), left('b'), debt], [8, 0, 1]);
   assert.equal(refund(limiter, inWords('b'), { cost: 4 }), 1);
   assert.equal(

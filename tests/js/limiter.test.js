@@ -22,6 +22,7 @@ test('the worked case: five pass, the sixth is denied, two seconds later two mor
       retryAfterMs: 1000,
       resetMs: 5000,
       windowMs: 5000,
+      moreAfterMs: 1000,
       tier: null,
       reason: 'exhausted',
       fallback: 'no-tier',
@@ -56,6 +57,7 @@ test('a decision that admits', () => {
       retryAfterMs: 0,
       resetMs: 2000,
       windowMs: 7000,
+      moreAfterMs: 333.334,
       tier: 'pro',
       reason: 'ok',
       fallback: null,
@@ -70,6 +72,7 @@ test('a decision that admits', () => {
       retryAfterMs: 0,
       resetMs: 2000,
       windowMs: 5000,
+      moreAfterMs: 1000,
       tier: null,
       reason: 'ok',
       fallback: 'no-tier',
@@ -131,6 +134,55 @@ test('windowMs is how long all of a limit takes to come back, whatever is left o
   }
 });
 
+test('moreAfterMs: so long no more than what remains can be used, however it is', () => {
+  const window = (algorithm) => ({ algorithm, limit: 3, windowSeconds: 60 });
+  const tiers = {
+    plain: { capacity: 10.5, refillPerSecond: 4 },
+    never: { capacity: 3, refillPerSecond: 0 },
+    sliding: window('sliding-window'),
+    fixed: window('fixed-window'),
+    several: {
+      limits: [
+        { name: 'main', capacity: 2, refillPerSecond: 1 },
+        { name: 'w', ...window('fixed-window') },
+      ],
+    },
+  };
+  const { limiter, take } = clocked({ ...only(1, 1), tiers });
+  const more = (tier, atMs, cost = 1) =>
+    take(tier, atMs, cost, tier).limits.map(({ remaining, moreAfterMs }) => [
+      remaining,
+      moreAfterMs,
+    ]);
+  const peeked = (tier, atMs) =>
+    take
+      .peek(tier, atMs, 1, tier)
+      .limits.map(({ remaining, moreAfterMs }) => [remaining, moreAfterMs]);
+  // A full bucket has ten and a half: from what is used first, half a token is still there.
+  assert.deepEqual(peeked('plain', 0), [[10, 125]]);
+  assert.deepEqual(more('plain', 0), [[9, 125]]);
+  assert.deepEqual(more('plain', 100), [[8, 25]]);
+  assert.deepEqual(more('plain', 125), [[8, 250]]);
+  assert.deepEqual(more('plain', 125, 9), [[8, 250]]);
+  assert.deepEqual(more('never', 0), [[2, null]]);
+  // A window that is empty begins with what is used first.
+  assert.deepEqual(peeked('sliding', 5), [[3, 60_000]]);
+  assert.deepEqual(more('sliding', 1000), [[2, 60_000]]);
+  assert.deepEqual(more('sliding', 31_000), [[1, 30_000]]);
+  assert.deepEqual(more('sliding', 60_999.999), [[0, 0.001]]);
+  assert.deepEqual(peeked('sliding', 61_000), [[1, 30_000]]);
+  assert.deepEqual(peeked('sliding', 200_000), [[3, 60_000]]);
+  assert.deepEqual(more('fixed', 1000), [[2, 60_000]]);
+  assert.deepEqual(more('fixed', 31_000), [[1, 30_000]]);
+  limiter.refund('fixed', 1, 'fixed');
+  assert.deepEqual(peeked('fixed', 31_000), [[2, 30_000]]);
+  assert.deepEqual(peeked('fixed', 61_000), [[3, 60_000]]);
+  assert.deepEqual(more('several', 500), [
+    [1, 1000],
+    [2, 60_000],
+  ]);
+});
+
 test('each client has a bucket of its own, and each limiter its own clients', () => {
   const first = clocked(only(1, 0));
   const second = clocked(only(1, 0));
@@ -162,10 +214,11 @@ test('allow, check and peek agree; peek spends and stores nothing, and tells wha
     assert.deepEqual(checked.limiter.stats(), before);
     const decision = checked.limiter.check(client, { cost, tier });
     const { remaining, resetMs } = peeked;
+    const [{ moreAfterMs }] = peeked.limits;
     assert.deepEqual(
       decision,
       decision.allowed
-        ? byMain({ ...peeked, remaining: remaining - cost, resetMs: decision.resetMs })
+        ? byMain({ ...peeked, remaining: remaining - cost, resetMs: decision.resetMs, moreAfterMs })
         : peeked,
     );
     if (decision.allowed) assert.ok(decision.resetMs > resetMs);

@@ -59,6 +59,7 @@ test('case 25: decisions are right when memory grows beneath them, and what was 
       retryAfterMs: 0,
       resetMs: 1000,
       windowMs: 3000,
+      moreAfterMs: 1000,
       tier: null,
     },
     {
@@ -68,6 +69,7 @@ test('case 25: decisions are right when memory grows beneath them, and what was 
       retryAfterMs: 0,
       resetMs: 1000,
       windowMs: 5000,
+      moreAfterMs: 1000,
       tier: 'tür',
     },
   ].map((part, i) => byMain({ ...part, reason: 'ok', fallback: i === 0 ? 'no-tier' : null }));
@@ -340,6 +342,7 @@ test('onFull: deny refuses new clients, and who is known goes on', () => {
     retryAfterMs: 1000,
     resetMs: 0,
     windowMs: 4000,
+    moreAfterMs: 1000,
     tier: null,
     reason: 'table-full',
     fallback: 'no-tier',

@@ -47,7 +47,10 @@ test('a limiter from policy JSON decides at the times it is given', () => {
     reason: 'ok',
     fallback: 'no-tier',
     limits: [
-      { name: 'main', limit: 2, remaining: 1, retryAfterMs: 0, resetMs: 1000, windowMs: 2000 },
+      {
+        ...{ name: 'main', limit: 2, remaining: 1, retryAfterMs: 0, resetMs: 1000 },
+        ...{ windowMs: 2000, moreAfterMs: 1000 },
+      },
     ],
   });
   assert.equal(limiter.allow('acme', 1, 0), true);

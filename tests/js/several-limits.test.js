@@ -62,6 +62,7 @@ test('a denied request names the limit with the longest wait, whatever their ord
         retryAfterMs: name === 'slow' ? 4000 : 500,
         resetMs: name === 'slow' ? 8000 : 1000,
         windowMs: name === 'slow' ? 8000 : 1000,
+        moreAfterMs: name === 'slow' ? 2000 : 250,
       })),
     );
     // Obeying is enough, and a microsecond less is not.
@@ -117,7 +118,7 @@ test('a policy of one limit has that one in `limits`, by its name or as main', (
     const { limit, remaining, retryAfterMs, resetMs, windowMs } = decision;
     assert.equal(decision.limitName, name);
     assert.deepEqual(decision.limits, [
-      { name, limit, remaining, retryAfterMs, resetMs, windowMs },
+      { name, limit, remaining, retryAfterMs, resetMs, windowMs, moreAfterMs: 1000 },
     ]);
   }
 });

@@ -44,6 +44,7 @@ function assertRight(limiter, round) {
       retryAfterMs: 0,
       resetMs: null,
       windowMs: null,
+      moreAfterMs: null,
       tier: null,
       reason: 'ok',
       fallback: 'no-tier',

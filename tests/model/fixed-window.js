@@ -48,6 +48,11 @@ export function reset({ count, start }, limit, now) {
   return count === 0n ? 0n : start + limit.windowMicros - now;
 }
 
+/** Microseconds until there may be more than now: it is over, or one that begins now would be. */
+export function more({ count, start }, limit, now) {
+  return (count === 0n ? now : start) + limit.windowMicros - now;
+}
+
 /** What its client would get back were it forgotten. */
 export function missing({ count }) {
   return Number(count);

@@ -569,6 +569,7 @@ export class ModelLimiter {
       if (allowed && charges) part.state = counting.charged(part.state, cost, now);
       part.remaining = counting.held(part.state, part.limit);
       part.reset = counting.reset(part.state, part.limit, now);
+      part.more = counting.more(part.state, part.limit, now);
     }
     const binding = allowed ? this.#fullest(parts) : this.#longest(denying);
     if (binding !== parts[0]) {
@@ -598,7 +599,7 @@ export class ModelLimiter {
         limitName: name,
         reason: binding.reason,
         fallback,
-        limits: answers,
+        limits: answers.map((answer, i) => ({ ...answer, moreAfterMs: ms(parts[i].more) })),
       },
     };
   }

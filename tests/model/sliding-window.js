@@ -73,6 +73,15 @@ export function reset({ entries }, limit, now) {
   return entries.length === 0 ? 0n : entries.at(-1).at + limit.windowMicros - now;
 }
 
+/** Microseconds until there may be more than now: enough of the oldest, or of what is charged now, is out of it. */
+export function more(window, limit, now) {
+  const most = limit.limit - held(window, limit) - 1n;
+  let count = sum(window);
+  if (count === 0n) return limit.windowMicros;
+  const last = window.entries.find((entry) => (count -= entry.count) <= most);
+  return last.at + limit.windowMicros - now;
+}
+
 /** What its client would get back were it forgotten. */
 export function missing(window) {
   return Number(sum(window));

@@ -155,6 +155,12 @@ export function reset({ tokens, limit }) {
   return limit.rate.isZero() ? null : limit.capacity.minus(tokens).over(limit.rate).ceil();
 }
 
+/** Microseconds until it has one more whole token, or would have were it larger; null when never. */
+export function more({ tokens, limit }) {
+  if (limit.rate.isZero()) return null;
+  return new Rational(tokens.floor() + 1n).minus(tokens).over(limit.rate).ceil();
+}
+
 /** The tokens that its client would get back were it forgotten, as a double. */
 export function missing({ tokens, limit }) {
   const scale = new Rational(limit.unit);

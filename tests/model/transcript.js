@@ -100,7 +100,9 @@ export function answerLine(answer) {
         string(answer.limitName),
         answer.reason,
         answer.fallback ?? '-',
-        ...answer.limits.map((limit) => `| ${string(limit.name)} ${numbers(limit)}`),
+        ...answer.limits.map(
+          (limit) => `| ${string(limit.name)} ${numbers(limit)} ${double(limit.moreAfterMs)}`,
+        ),
       ].join(' ');
     default:
       return answer.kind;

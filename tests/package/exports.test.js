@@ -240,7 +240,7 @@ test('a limiter has these members, and its class these', async () => {
     client: ['allow', 'check', 'constructor', 'id', 'peek', 'refund', 'reserve', 'tier'],
     decision,
     known: decision,
-    limit: ['limit', 'name', 'remaining', 'resetMs', 'retryAfterMs', 'windowMs'],
+    limit: ['limit', 'moreAfterMs', 'name', 'remaining', 'resetMs', 'retryAfterMs', 'windowMs'],
     reservation: ['allowed', 'cancel', 'constructor', 'decision', 'expiresAtMs', 'settle'],
     settlement: ['debt', 'outcome', 'returned'],
     shadow: [

@@ -136,7 +136,7 @@ const surface = {
     Decision:
       'allowed fallback limit limitName limits reason remaining resetMs retryAfterMs tier windowMs',
     Limit: 'algorithm name',
-    LimitDecision: 'limit name remaining resetMs retryAfterMs windowMs',
+    LimitDecision: 'limit moreAfterMs name remaining resetMs retryAfterMs windowMs',
     LimitName: 'name',
     OnRaise: '',
     Policies: 'clients default tiers',
@@ -172,7 +172,7 @@ const surface = {
       'allow check clearShadow clearTier delete handle isDeleted peek report restore seed setPolicies ' +
       'setShadowPolicies setTier shadowStats snapshot stats tier tierName',
     CoreLimiterClass: '',
-    CoreLimitDecision: 'limit name remaining resetMs retryAfterMs windowMs',
+    CoreLimitDecision: 'limit moreAfterMs name remaining resetMs retryAfterMs windowMs',
     CoreModule:
       'HEAPU8 TierLimiter _tierlimit_allow _tierlimit_allow_known _tierlimit_allow_many _tierlimit_answer ' +
       '_tierlimit_batch _tierlimit_batch_end _tierlimit_begin _tierlimit_buffer _tierlimit_check ' +

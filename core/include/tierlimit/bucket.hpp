@@ -36,6 +36,10 @@ namespace tierlimit {
 /// Microseconds until all that the limit allows may be spent; 0 or `never`.
 [[nodiscard]] std::uint64_t time_to_full(const Limit& limit, const BucketState& state, std::int64_t now) noexcept;
 
+/// Microseconds within which no more than the `remaining` tokens may be spent, whenever they are; above 0, or `never`.
+[[nodiscard]] std::uint64_t time_to_more(const Limit& limit, const BucketState& state, std::int64_t remaining,
+                                         std::int64_t now) noexcept;
+
 /// The whole tokens that are missing to that, and all.
 [[nodiscard]] std::uint64_t missing_whole(const Limit& limit, const BucketState& state, std::int64_t now) noexcept;
 [[nodiscard]] double missing(const Limit& limit, const BucketState& state, std::int64_t now) noexcept;

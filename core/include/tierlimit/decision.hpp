@@ -43,6 +43,10 @@ struct LimitDecision {
   /// Microseconds in which all of the limit comes back, whatever is left of it now: of a window its length, of a token
   /// bucket the time in which an empty one fills, rounded up. nullopt: it never refills.
   std::optional<std::uint64_t> window;
+  /// Microseconds within which no more than `remaining` can be used, if nothing is put back: until a bucket would have
+  /// one more token if its capacity were larger, until the oldest charge leaves a sliding window, until a fixed one
+  /// ends. nullopt: for ever.
+  std::optional<std::uint64_t> more;
 };
 
 /// The answer to one request. Of several limits that judge together the members are those of the one that binds: of a

@@ -382,6 +382,7 @@ class TierLimiter {
     std::int64_t remaining = 0;
     std::uint64_t retry = 0;
     std::uint64_t reset = 0;
+    std::uint64_t more = 0;
   };
 
   // What has become of tokens that were put back or charged later.

@@ -29,7 +29,7 @@ export const exposedHeaders = Object.freeze([
 
 /**
  * A limit's part of a decision, whoever decided.
- * @typedef {LimitDecision & { windowMs?: number | null, quotaMs?: number | null }} AnyLimit
+ * @typedef {Omit<LimitDecision, 'windowMs' | 'moreAfterMs'> & Partial<LimitDecision>} AnyLimit
  */
 
 /** The largest integer of a structured field. */
@@ -316,8 +316,8 @@ export function retryAfter({ retryAfterMs }) {
  * Seconds within which no more than what remains can be used; null where there is nothing to say.
  * @param {AnyLimit} limit
  */
-function effectiveSeconds({ limit, remaining, resetMs, windowMs, quotaMs }) {
-  let ms = quotaMs;
+function effectiveSeconds({ limit, remaining, resetMs, windowMs, moreAfterMs }) {
+  let ms = moreAfterMs;
   if (ms === undefined) {
     if (typeof windowMs !== 'number' || typeof resetMs !== 'number') return null;
     // Until a bucket has one more whole token, or would have if it were larger.
@@ -329,7 +329,7 @@ function effectiveSeconds({ limit, remaining, resetMs, windowMs, quotaMs }) {
 }
 
 /**
- * @param {Decision & { windowMs?: number | null, quotaMs?: number | null }} decision
+ * @param {Decision & { moreAfterMs?: number | null }} decision
  * @returns {AnyLimit[]}
  */
 function limitsOf({
@@ -340,10 +340,10 @@ function limitsOf({
   retryAfterMs,
   resetMs,
   windowMs,
-  quotaMs,
+  moreAfterMs,
 }) {
   if (limits?.length > 0) return limits;
-  return [{ name: limitName, limit, remaining, retryAfterMs, resetMs, windowMs, quotaMs }];
+  return [{ name: limitName, limit, remaining, retryAfterMs, resetMs, windowMs, moreAfterMs }];
 }
 
 /**

@@ -63,9 +63,15 @@ export const notStrings = [
 /**
  * A whole decision of a policy that has one limit, by what is told of that.
  *
- * @param {object} decision without `limitName` and `limits`
+ * @param {object} decision without `limitName` and `limits`, and with `moreAfterMs`
  */
-export function byMain({ limit, remaining, retryAfterMs, resetMs, windowMs, ...rest }) {
+export function byMain({ moreAfterMs, ...whole }) {
+  const { limit, remaining, retryAfterMs, resetMs, windowMs, ...rest } = whole;
   const numbers = { limit, remaining, retryAfterMs, resetMs, windowMs };
-  return { ...rest, ...numbers, limitName: 'main', limits: [{ name: 'main', ...numbers }] };
+  return {
+    ...rest,
+    ...numbers,
+    limitName: 'main',
+    limits: [{ name: 'main', ...numbers, moreAfterMs }],
+  };
 }

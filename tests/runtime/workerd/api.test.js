@@ -68,6 +68,7 @@ test('the worked case: five pass, the sixth is denied; more capacity gives nothi
   const sixth = await call('/api/hello?client=s8');
   assert.equal(sixth.status, 429);
   const { retryAfterMs, resetMs, windowMs, limits, ...decision } = sixth.body.decision;
+  const { moreAfterMs } = limits[0];
   assert.deepEqual(decision, {
     allowed: false,
     limit: 5,
@@ -78,8 +79,9 @@ test('the worked case: five pass, the sixth is denied; more capacity gives nothi
     fallback: 'no-tier',
   });
   assert.deepEqual(limits, [
-    { name: 'main', limit: 5, remaining: 0, retryAfterMs, resetMs, windowMs },
+    { name: 'main', limit: 5, remaining: 0, retryAfterMs, resetMs, windowMs, moreAfterMs },
   ]);
+  assert.equal(moreAfterMs, retryAfterMs);
   assert.ok(retryAfterMs > 0 && retryAfterMs <= 1e12, `${retryAfterMs}`);
   assert.ok(resetMs > retryAfterMs, `${resetMs}`);
   assert.equal(sixth.headers.get('retry-after'), `${Math.ceil(retryAfterMs / 1000)}`);
