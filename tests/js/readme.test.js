@@ -10,7 +10,7 @@ import { runScript } from './support/child.js';
 import { clocked } from './support/limiter.js';
 
 const top = new URL('../../', import.meta.url);
-const pages = ['README.md', 'js/docs/algorithms.md'];
+const pages = ['README.md', 'js/docs/algorithms.md', 'js/docs/http.md'];
 const read = (page) => readFileSync(new URL(page, top), 'utf8');
 const blocksOf = (text) => [...text.matchAll(/^```(\w*)\n(.*?)^```$/gms)];
 
@@ -29,6 +29,7 @@ function examples(page) {
 for (const [page, least] of [
   ['README.md', 12],
   ['js/docs/algorithms.md', 1],
+  ['js/docs/http.md', 3],
 ]) {
   test(`${page} has examples`, () => {
     assert.ok(examples(read(page)).length >= least);
