@@ -488,6 +488,21 @@ test('a watched body comes as it is, its end and its failure too', async () => {
   assert.equal(more.reason, 'enough');
 });
 
+test('refundAborted, where a request has no signal', async () => {
+  const request = new Proxy(asked(), {
+    get: (target, name) => {
+      const value = name === 'signal' ? undefined : Reflect.get(target, name, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  const body = () =>
+    new Response(new ReadableStream({ pull: (it) => it.enqueue(new Uint8Array(9)) }));
+  const { ask, left } = limited(only(5, 0), { refundAborted: true }, body);
+  await ask(request).body.cancel();
+  assert.equal(left(), 5);
+  limited(only(5, 0), { refundAborted: true }, () => new Response(null)).ask(request);
+});
+
 test('the two halves: decide, and the fields', async () => {
   const { limiter } = clocked(only(1, 0.5));
   const decide = decider({ limiter, client: byHeader });

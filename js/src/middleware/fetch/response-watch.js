@@ -13,19 +13,19 @@ export class ResponseWatch {
 
   /**
    * @param {Verdict<any, Response>} verdict
-   * @param {AbortSignal} signal the request's
+   * @param {AbortSignal | null | undefined} signal the request's, where the runtime gives it one
    */
   constructor(verdict, signal) {
     this.#verdict = verdict;
     this.#signal = signal;
     this.#listener = () => this.#gone();
-    if (signal.aborted) verdict.abort();
-    else signal.addEventListener('abort', this.#listener);
+    if (signal?.aborted) verdict.abort();
+    else signal?.addEventListener('abort', this.#listener);
   }
 
   /** The request has ended: some runtimes abort the signal of each one then. */
   stop() {
-    this.#signal.removeEventListener('abort', this.#listener);
+    this.#signal?.removeEventListener('abort', this.#listener);
   }
 
   /**
