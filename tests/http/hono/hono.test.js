@@ -135,6 +135,18 @@ for (const [way, open] of Object.entries(ways)) {
     assert.equal(left(), 2);
   });
 
+  test(`${way}: a refusal has what is to be set on whatever comes`, async (t) => {
+    const { app, limit } = limited(0);
+    app.use((c, next) => {
+      c.header('X-Request-Id', '7');
+      return next();
+    });
+    app.use(limit);
+    const { status, headers } = await (await open(t, app))('/');
+    assert.deepEqual([status, headers['x-request-id']], [429, '7']);
+    assert.equal(headers['content-type'], 'application/problem+json');
+  });
+
   test(`${way}: a refusal has what middleware before it has set`, async (t) => {
     const { app, limit } = limited(0);
     app.use(cors({ origin: '*', exposeHeaders: [...exposedHeaders] }));
@@ -198,6 +210,34 @@ for (const [way, open] of Object.entries(ways)) {
     assert.equal(left(), 7);
   });
 }
+
+test('what did not count is not put back once more when its client goes away', async (t) => {
+  const limiter = limiterOf(9);
+  const app = new Hono();
+  app.use(rateLimit({ limiter, client: clientOf, counts: 'failed', refundAborted: true }));
+  const left = new Promise((resolve) => {
+    app.get('/', (c) => {
+      const piece = new TextEncoder().encode('on and on');
+      const pull = (controller) => controller.enqueue(piece);
+      return c.body(new ReadableStream({ pull, cancel: resolve }, { highWaterMark: 0 }));
+    });
+  });
+  const { url, close } = await running(createAdaptorServer({ fetch: app.fetch }));
+  const http = new HttpClient(url);
+  t.after(() => {
+    http.close();
+    close();
+  });
+  limiter.check('acme', { cost: 5 });
+  const leaving = http.leave('/');
+  await leaving.first();
+  assert.equal(limiter.peek('acme').remaining, 4);
+  await leaving.go();
+  await left;
+  // All that is heard of an end is heard by then.
+  await http.ask('/missing', { client: 'globex' });
+  assert.equal(limiter.peek('acme').remaining, 4);
+});
 
 test('in HTTP/2 too', async (t) => {
   const limiter = limiterOf(1);

@@ -79,8 +79,8 @@ class Peer {
   /** Sends messages, and gives all that came back until the answer to the last one, which is not limited. */
   async says(...messages) {
     for (const message of [...messages, 'free']) this.socket.send(message);
-    while (this.heard.at(-1) !== 'got free') await once(this.socket, 'message');
-    return this.heard.splice(0).slice(0, -1);
+    while (!this.heard.includes('got free')) await once(this.socket, 'message');
+    return this.heard.splice(0).filter((answer) => answer !== 'got free');
   }
 }
 
@@ -215,6 +215,79 @@ test('a cost by size, of text and of bytes', async (t) => {
     await peer.says(message);
     assert.equal(limiter.peek('acme').remaining, left);
   }
+});
+
+test('the size of a message is that of its UTF-8 or its bytes, in whatever it comes', () => {
+  const size = byBytes(1);
+  const text = 'a\u00fc\u20ac\u{1f600}';
+  assert.equal(size(text), Buffer.byteLength(text));
+  for (const bytes of [
+    new ArrayBuffer(5),
+    new Uint8Array(new ArrayBuffer(9), 1, 5),
+    new Blob(['01234']),
+    [Buffer.alloc(2), Buffer.alloc(3)],
+  ]) {
+    assert.equal(size(bytes), 5);
+  }
+  assert.deepEqual([size(''), size(undefined)], [1, 1]);
+  assert.throws(() => byBytes(0), /^RangeError: bytes must be a whole number from 1 .*; got 0$/);
+});
+
+test('who does not read is not answered', () => {
+  const limiter = new TierLimiter({ policies: policies(1) });
+  const connection = messageLimit({ limiter, client: () => 'acme', onRefusal: 'answer' })('any');
+  const sent = [];
+  const socket = { bufferedAmount: 0, close() {}, send: (text) => sent.push(text) };
+  assert.equal(connection.admits('a', socket), true);
+  for (const [bufferedAmount, answers] of [
+    [65536, 1],
+    [65537, 1],
+    [0, 2],
+  ]) {
+    socket.bufferedAmount = bufferedAmount;
+    assert.equal(connection.admits('b', socket), false);
+    assert.equal(sent.length, answers);
+  }
+});
+
+test('what a refusal throws is a warning, once', () => {
+  const warnings = [];
+  const limiter = new TierLimiter({ policies: policies(1) });
+  const connection = messageLimit({
+    ...{ limiter, client: () => 'acme', onWarning: (...warning) => warnings.push(warning) },
+    onRefusal: () => {
+      throw new Error('closed already');
+    },
+  })('any');
+  for (const admitted of [true, false, false]) {
+    assert.equal(connection.admits('a', { send() {}, close() {} }), admitted);
+  }
+  assert.deepEqual(
+    warnings.map(([message, { message: cause }]) => [message, cause]),
+    [['tierlimit: a refusal could not be told', 'closed already']],
+  );
+});
+
+test('options and arguments that are wrong', () => {
+  const limiter = new TierLimiter({ policies: policies(1) });
+  for (const [options, message] of [
+    [undefined, /^TypeError: options must be an object/],
+    [{}, /^TypeError: limiter/],
+    [{ limiter, client: 'acme' }, /^TypeError: client/],
+    [{ limiter, noClient: 'pass' }, /^TypeError: noClient/],
+    [{ limiter, tier: 7 }, /^TypeError: tier/],
+    [{ limiter, cost: 0 }, /^RangeError: cost/],
+    [{ limiter, onRefusal: 'shout' }, /^TypeError: onRefusal/],
+    [{ limiter, closeCode: 999 }, /^RangeError: closeCode/],
+    [{ limiter, onDecision: true }, /^TypeError: onDecision/],
+    [{ limiter, shadow: 1 }, /^TypeError: shadow/],
+    [{ limiter, oncost: 1 }, /^TypeError: there is no option "oncost"/],
+  ]) {
+    assert.throws(() => messageLimit(options), message);
+  }
+  const connection = messageLimit({ limiter, client: () => 'acme' })('any');
+  assert.throws(() => connection.wrap({}, () => {}), /^TypeError: socket/);
+  assert.throws(() => connection.wrap({ on() {} }), /^TypeError: onMessage/);
 });
 
 for (const [noClient, heard] of [
