@@ -65,22 +65,29 @@ test('a thenable that is no promise is waited for', async () => {
   assert.equal((await ask(asked())).headers.get('RateLimit'), '"main";r=2');
 });
 
-test('the handler is called as it would be without a limiter, and not at all when refused', () => {
-  const calls = [];
-  const { ask } = limited(only(1, 0), {}, function handler(...args) {
-    calls.push([this, args]);
-    return hello();
-  });
-  const self = { ask };
-  const request = asked();
+test('the handler is called as it would be without a limiter, and not at all when refused', async () => {
+  const { limiter } = clocked(only(1, 0));
   const env = { binding: 1 };
   const context = { waitUntil: () => {} };
-  self.ask(request, env, context);
-  self.ask(request, env, context);
-  assert.equal(calls.length, 1);
-  assert.equal(calls[0][0], self);
-  assert.deepEqual(calls[0][1], [request, env, context]);
-  assert.equal(calls[0][1][0], request);
+  for (const options of [
+    { limiter },
+    { limiter: slowly(clocked(only(1, 0)).limiter) },
+    { limiter, skip: () => true },
+  ]) {
+    const calls = [];
+    const ask = rateLimit({ client: byHeader, ...options })(function handler(...args) {
+      calls.push([this, args]);
+      return hello();
+    });
+    const self = { ask };
+    const request = asked();
+    await self.ask(request, env, context);
+    if (!options.skip) assert.equal((await self.ask(request, env, context)).status, 429);
+    assert.equal(calls.length, 1);
+    assert.equal(calls[0][0], self);
+    assert.deepEqual(calls[0][1], [request, env, context]);
+    assert.equal(calls[0][1][0], request);
+  }
 });
 
 test('one limit around several handlers', () => {
@@ -528,6 +535,15 @@ test('the two halves: decide, and the fields', async () => {
   assert.equal(response.headers.get('RateLimit'), '"main";r=0;t=2');
   assert.equal((await response.json())['violated-policies'][0], 'main');
   assert.equal(refusal(decide(asked('acme', { method: 'HEAD' }))).body, null);
+  // What was aborted is put back where an option says so.
+  const other = clocked(only(9, 0)).limiter;
+  for (const [refundAborted, remaining] of [
+    [false, 8],
+    [true, 8],
+  ]) {
+    decider({ limiter: other, client: byHeader, refundAborted })(asked()).abort();
+    assert.equal(other.peek('acme').remaining, remaining);
+  }
   assert.equal(decider({ limiter, skip: () => true })(asked()), null);
   const later = decider({ limiter: slowly(limiter), client: byHeader })(asked());
   assert.ok(later instanceof Promise);
@@ -559,6 +575,44 @@ test('bodies of refusals', async () => {
     [bare.headers.get('RateLimit'), bare.headers.get('Cache-Control')],
     [null, 'no-store'],
   );
+});
+
+test('of several limits those are violated that denied', async () => {
+  const policies = {
+    default: {
+      limits: ['burst', 'hour', 'day'].map((name, i) => ({
+        name,
+        capacity: [2, 9, 2][i],
+        refillPerSecond: 0,
+      })),
+    },
+  };
+  const { ask } = limited(policies, { cost: 2 });
+  assert.equal(ask(asked()).status, 200);
+  assert.deepEqual((await ask(asked()).json())['violated-policies'], ['burst', 'day']);
+});
+
+test('an OPTIONS is a preflight where both fields of one are there', () => {
+  const { ask, left } = limited(only(9, 0), { preflight: 'free' });
+  const headers = { Origin: 'https://app.example', 'Access-Control-Request-Method': 'PUT' };
+  const asking = (method, names) =>
+    ask(
+      asked('acme', {
+        method,
+        headers: Object.fromEntries(names.map((name) => [name, headers[name]])),
+      }),
+    );
+  asking('OPTIONS', Object.keys(headers));
+  assert.equal(left(), 9);
+  for (const [method, names] of [
+    ['OPTIONS', []],
+    ['OPTIONS', ['Origin']],
+    ['OPTIONS', ['Access-Control-Request-Method']],
+    ['PUT', Object.keys(headers)],
+  ]) {
+    asking(method, names);
+  }
+  assert.equal(left(), 5);
 });
 
 test('a full table names no limit that denied but the one that judged', async () => {
