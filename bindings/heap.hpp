@@ -36,7 +36,8 @@ class Heap {
 
   /// The same, a multiple of that power of two away from zero.
   void* allocate_aligned(std::size_t alignment, std::size_t bytes) {
-    void* const memory = allocate(bytes + alignment + sizeof(Block));
+    if (bytes > most) return nullptr;
+    void* const memory = allocate(size_for(bytes) + alignment + sizeof(Block));
     if (memory == nullptr) return nullptr;
     // What lies before the first such place that leaves room for a block goes back as one.
     const auto from = reinterpret_cast<std::uintptr_t>(memory);

@@ -111,6 +111,20 @@ TEST_CASE("heap: what cannot be had changes nothing, however large") {
   REQUIRE(heap.sound());
 }
 
+TEST_CASE("heap: however little is wanted at a round address, it is there") {
+  for (std::size_t before = 0; before < 16; ++before) {
+    start_anew();
+    Heap<Arena> heap;
+    REQUIRE(heap.allocate(8 * before) != nullptr);
+    for (std::size_t size = 0; size < 100; ++size) {
+      void* const memory = heap.allocate_aligned(64, size);
+      REQUIRE(memory != nullptr);
+      std::memset(memory, 1, size);
+      REQUIRE(heap.sound());
+    }
+  }
+}
+
 TEST_CASE("heap: memory that was given back is used before there is more of it") {
   start_anew();
   Heap<Arena> heap;
