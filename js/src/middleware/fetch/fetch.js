@@ -7,6 +7,7 @@
 import { check } from '../../errors.js';
 import { HeaderFields, exposedHeaders, retryAfter } from '../headers.js';
 import { Judge } from '../judge.js';
+import { peerOf } from '../peer.js';
 import { onHeaders, withFields } from './response-fields.js';
 import { ResponseWatch } from './response-watch.js';
 
@@ -256,20 +257,6 @@ class FetchSource {
   get url() {
     return this.#request.url;
   }
-}
-
-/**
- * The peer's address as `Deno.serve` (a `ServeHandlerInfo`) and `Bun.serve` (the server) tell it.
- * @param {Request} request
- * @param {any} [about]
- * @returns {string | null}
- */
-function peerOf(request, about) {
-  const address = about?.remoteAddr?.hostname;
-  if (typeof address === 'string') return address;
-  return typeof about?.requestIP === 'function'
-    ? (about.requestIP(request)?.address ?? null)
-    : null;
 }
 
 /**
