@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// malloc and free of the module, in place of Emscripten's, of which the smallest makes the module 0.5 kB larger (gzipped)
-// by what nothing here calls; and bytes are what is paid for on the edge.
+// malloc and free of the module, in place of Emscripten's, of which the smallest makes the module 0.5 kB larger
+// (gzipped) by what nothing here calls; and bytes are what is paid for on the edge.
 #include <emscripten/heap.h>
 
 #include <cstddef>

@@ -6,6 +6,9 @@
 // (TextDecoder would replace it), and nothing leaks when a later argument is refused.
 //
 // Functions that C++ calls are written as `function`: Emscripten 3.1.6 takes no other.
+// What grows memory has two names.
+var growing = '$growMemory' in LibraryManager.library ? 'growMemory' : 'emscripten_realloc_buffer';
+
 mergeInto(LibraryManager.library, {
   $cText: function (pointer) {
     var text = '';
@@ -15,12 +18,15 @@ mergeInto(LibraryManager.library, {
 
   // ---- Arguments ---------------------------------------------------------------------------------------------------
 
-  // What typeof says of a type's values, by the address that stands for the type in C++.
+  // What typeof says of a type's values, by the address that stands for the type in C++; and whether one may be left out,
+  // with all others of its call that may be.
   $argumentTypes: {},
+  $optionalTypes: {},
 
-  tierlimit_argument_type__deps: ['$cText', '$argumentTypes'],
-  tierlimit_argument_type: function (type, name) {
+  tierlimit_argument_type__deps: ['$cText', '$argumentTypes', '$optionalTypes'],
+  tierlimit_argument_type: function (type, name, optional) {
     argumentTypes[type] = cText(name);
+    optionalTypes[type] = optional;
   },
 
   // A string in C++'s memory, the way embind takes it: its length, then its bytes. As WTF-8, which is UTF-8 that also has a
@@ -50,7 +56,7 @@ mergeInto(LibraryManager.library, {
         if (typeof value != type) {
           throw new TypeError(`a ${type} is needed; got a ${typeof value}`);
         }
-        // Of numbers and booleans a call makes what C++ takes.
+        // Of numbers and booleans a call makes what C++ takes; of what is left out NaN, and an address of 0.
         if (type != 'string') return value;
         var pointer = stringToWire(value);
         strings.push(pointer);
@@ -90,13 +96,18 @@ mergeInto(LibraryManager.library, {
   tierlimit_write_number: function (name, value) {
     write(name, value);
   },
+  tierlimit_write_numbers__deps: ['$cText', '$written'],
+  tierlimit_write_numbers: function (names, at) {
+    var inside = written[written.length - 1];
+    for (var name of cText(names).split(' ')) {
+      var value = HEAPF64[at >> 3];
+      inside[name] = value < 0 ? null : value;
+      at += 8;
+    }
+  },
   tierlimit_write_boolean__deps: ['$write'],
   tierlimit_write_boolean: function (name, value) {
     write(name, !!value);
-  },
-  tierlimit_write_null__deps: ['$write'],
-  tierlimit_write_null: function (name) {
-    write(name, null);
   },
   tierlimit_write_bytes__deps: ['$write'],
   tierlimit_write_bytes: function (name, at, size) {
@@ -104,7 +115,7 @@ mergeInto(LibraryManager.library, {
   },
   tierlimit_write_text__deps: ['$write'],
   tierlimit_write_text: function (name, at, size) {
-    var text = '';
+    var text = at ? '' : null;
     for (var end = at + size; at < end;) {
       var point = HEAPU8[at++];
       var more = point < 0xc0 ? 0 : point < 0xe0 ? 1 : point < 0xf0 ? 2 : 3;
@@ -125,8 +136,9 @@ mergeInto(LibraryManager.library, {
 
   // ---- Classes -----------------------------------------------------------------------------------------------------
 
-  // Class by type, and the address of each object that is not deleted.
-  $classes: {},
+  // The one that there is: its name, its constructors by the number of their arguments, and its prototype; and the address
+  // of each object that is not deleted.
+  $theClass: {},
   $addresses: 'new WeakMap()',
 
   $overload: function (overloads, name, values) {
@@ -146,7 +158,7 @@ mergeInto(LibraryManager.library, {
 
   _embind_register_class__deps: [
     '$cText',
-    '$classes',
+    '$theClass',
     '$addresses',
     '$addressOf',
     '$overload',
@@ -169,30 +181,33 @@ mergeInto(LibraryManager.library, {
   ) {
     name = cText(name);
     var constructors = {};
-    var Class = class {
-      constructor(...values) {
-        addresses.set(this, overload(constructors, `new ${name}`, values)(values));
-      }
-      delete() {
-        var address = addressOf(this, `${name}.delete`);
-        addresses.delete(this);
-        if (!broken) guard(getWasmTableEntry(destructor))(address);
-      }
-      isDeleted() {
-        return !addresses.has(this);
-      }
+    var { [name]: Class } = {
+      [name]: class {
+        constructor(...values) {
+          addresses.set(this, overload(constructors, `new ${name}`, values)(values));
+        }
+        delete() {
+          var address = addressOf(this, `${name}.delete`);
+          addresses.delete(this);
+          if (!broken) guard(getWasmTableEntry(destructor))(address);
+        }
+        isDeleted() {
+          return !addresses.has(this);
+        }
+      },
     };
-    Object.defineProperty(Class, 'name', { value: name });
     if (Symbol.dispose) Class.prototype[Symbol.dispose] = Class.prototype.delete;
     Module[name] = Class;
-    classes[type] = { name, constructors, methods: {}, prototype: Class.prototype };
+    theClass = { name, constructors, prototype: Class.prototype };
   },
 
-  $typeList: function (count, pointer) {
-    return [...HEAPU32.subarray(pointer >> 2, (pointer >> 2) + count)];
+  // A list of types without the first ones: the result, and the object of a method.
+  $typeList: function (count, pointer, skipped) {
+    pointer >>= 2;
+    return [...HEAPU32.subarray(pointer + skipped, pointer + count)];
   },
 
-  _embind_register_class_constructor__deps: ['$classes', '$invoke', '$typeList'],
+  _embind_register_class_constructor__deps: ['$theClass', '$invoke', '$typeList'],
   _embind_register_class_constructor: function (
     type,
     count,
@@ -201,36 +216,52 @@ mergeInto(LibraryManager.library, {
     invoker,
     constructor,
   ) {
-    // The result and the arguments.
-    var types = typeList(count, list).slice(1);
-    classes[type].constructors[types.length] = (values) =>
-      invoke(invoker, [constructor], types, values);
+    var types = typeList(count, list, 1);
+    theClass.constructors[types.length] = (values) => invoke(invoker, [constructor], types, values);
   },
 
   _embind_register_class_function__deps: [
     '$cText',
-    '$classes',
+    '$theClass',
     '$invoke',
     '$typeList',
     '$overload',
     '$addressOf',
     '$written',
+    '$optionalTypes',
   ],
   _embind_register_class_function: function (type, name, count, list, signature, invoker, context) {
     name = cText(name);
-    var { name: className, methods, prototype } = classes[type];
-    var fullName = `${className}.${name}`;
-    // The result, the object and the arguments.
-    var types = typeList(count, list).slice(2);
-    var overloads = (methods[name] ??= {});
-    overloads[types.length] = (address, values) => {
+    var fullName = `${theClass.name}.${name}`;
+    var types = typeList(count, list, 2);
+    var required = types.filter((type) => !optionalTypes[type]).length;
+    var call = (address, values) => {
       invoke(invoker, [context, address], types, values);
       return written[0].pop();
     };
-    prototype[name] = function (...values) {
+    var overloads = { [required]: call, [types.length]: call };
+    theClass.prototype[name] = function (...values) {
       return overload(overloads, fullName, values)(addressOf(this, fullName), values);
     };
   },
+
+  // ---- Memory ------------------------------------------------------------------------------------------------------
+
+  // Emscripten's, with less that it tells and tries. A twentieth more than there was, if that is to be had.
+  emscripten_resize_heap__deps: [`$${growing}`],
+  emscripten_resize_heap:
+    growing === 'growMemory'
+      ? function (size) {
+          size >>>= 0;
+          return growMemory(Math.max(size, HEAPU8.length * 1.05)) || growMemory(size);
+        }
+      : function (size) {
+          size >>>= 0;
+          return (
+            emscripten_realloc_buffer(Math.max(size, HEAPU8.length * 1.05)) ||
+            emscripten_realloc_buffer(size)
+          );
+        },
 
   // Emscripten 6 links setitimer when it optimizes at link time, for the sake of what its timer calls.
   _setitimer_js__deps: [],

@@ -11,17 +11,17 @@ std::string_view to_string(Reason reason) noexcept {
     case Reason::never_refills: return "never-refills";
     case Reason::table_full: return "table-full";
   }
-  return {};
+  return "";
 }
 
 std::string_view to_string(Fallback fallback) noexcept {
   switch (fallback) {
-    case Fallback::none: return {};
+    case Fallback::none: return "";
     case Fallback::no_tier: return "no-tier";
     case Fallback::unknown_tier: return "unknown-tier";
     case Fallback::invalid_tier_policy: return "invalid-tier-policy";
   }
-  return {};
+  return "";
 }
 
 }  // namespace tierlimit

@@ -180,27 +180,17 @@
  * @property {unknown} broken What ended a call by an exception: a trap, or the caller's stack running over in the midst of
  *   it. Then every further call throws. Otherwise undefined.
  * @property {(bytes: number) => boolean} _tierlimit_memory Whether that much memory can be had now.
- * @property {() => number} _tierlimit_buffer Address of the buffer for pieces of a text, of 4096 bytes.
- * @property {() => number} _tierlimit_answer Address of the answer.
+ * @property {() => number} _tierlimit_answer Address of the answer, behind which is the buffer for pieces of a text.
  * @property {(limiter: number, w0: number, w1: number, w2: number, w3: number, w4: number, w5: number) => void
  *   } _tierlimit_begin Takes in the first 24 bytes of a name of 25 to 48.
  * @property {(limiter: number, bytes: number, first: number, last: number) => number} _tierlimit_text Takes in a piece of a
  *   text; how many bytes of it are left for the next.
- * @property {(limiter: number, ...client: CoreClient) => number} _tierlimit_fingerprint 0, with the client's fingerprint in
- *   the answer, or a status below 0.
- * @property {(limiter: number, ...client: CoreClient) => number} _tierlimit_batch 0, with the client added to the batch, or
- *   a status below 0.
  * @property {(limiter: number, tier: number, cost: number, nowMs: number) => number} _tierlimit_allow_many 0, with the
  *   batch judged, or a status below 0.
  * @property {() => void} _tierlimit_batch_end Empties the batch, and gives its memory back where that is much.
  * @property {CoreAsk} _tierlimit_allow Judges and spends.
- * @property {(limiter: number, a: number, b: number, c: number, tier: number, cost: number, nowMs: number) => number
- *   } _tierlimit_allow_known The same for the client of that fingerprint.
- * @property {CoreAsk} _tierlimit_check Judges and spends, and fills the answer.
- * @property {CoreAsk} _tierlimit_peek Judges, and fills the answer.
- * @property {CoreAsk} _tierlimit_reserve Judges and spends, fills the answer, and leaves in it what was charged.
- * @property {CoreAsk} _tierlimit_settle Charges `cost`, which may be 0, in place of what the answer holds.
- * @property {CoreAsk} _tierlimit_refund Puts tokens back: 1, or a status below 0.
+ * @property {(question: number, ...request: Parameters<CoreAsk>) => number} _tierlimit_ask Whatever else there is to be
+ *   done for a client: 0 check, 1 peek, 2 reserve, 3 settle, 4 refund, 5 its fingerprint, 6 one more of a batch.
  */
 
 export {};

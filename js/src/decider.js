@@ -187,7 +187,7 @@ export class Decider {
     const path = this.#path;
     if (held !== undefined) path.hold(held);
     this.#admitted(path.ask(what, this.ready, client, tierId, cost, nowMs), nowMs);
-    return path.debt();
+    return path.doubles()[hotPath.debtAt];
   }
 
   /**
@@ -197,7 +197,7 @@ export class Decider {
   fingerprint(client) {
     const path = this.#path;
     this.#admitted(path.ask(hotPath.fingerprint, this.ready, client, 0, 0, 0), 0);
-    return path.fingerprint();
+    return path.words().slice(hotPath.fingerprintAt, hotPath.fingerprintAt + 3);
   }
 
   /**
@@ -250,7 +250,8 @@ export class Decider {
   #decision(outcome, nowMs, tier) {
     const admitted = this.#admitted(outcome, nowMs);
     const path = this.#path;
-    return path.answer(admitted, tier ?? this.#tierName(path.tier()), this.#limitNames);
+    const name = tier ?? this.#tierName(path.words()[hotPath.tierAt]);
+    return path.answer(admitted, name, this.#limitNames);
   }
 
   /** @param {number} id */
@@ -274,7 +275,9 @@ export class Decider {
    * @param {number} nowMs
    */
   #failure(outcome, nowMs) {
-    if (outcome === hotPath.clockIsEarly) return new ClockError(nowMs, this.#path.touchedMs());
+    if (outcome === hotPath.clockIsEarly) {
+      return new ClockError(nowMs, this.#path.doubles()[hotPath.touchedAt]);
+    }
     if (outcome === hotPath.outOfMemory) {
       return new RangeError('there is no memory for so many clients at a time');
     }

@@ -13,14 +13,14 @@ export const clockIsEarly = -1;
 export const outOfMemory = -6;
 
 /** What is done with a client. */
-export const allow = 0;
-export const check = 1;
-export const peek = 2;
-export const fingerprint = 3;
-export const batch = 4;
-export const reserve = 5;
-export const settle = 6;
-export const refund = 7;
+export const allow = -1;
+export const check = 0;
+export const peek = 1;
+export const reserve = 2;
+export const settle = 3;
+export const refund = 4;
+export const fingerprint = 5;
+export const batch = 6;
 
 /** The tier argument of a decision: a tier's number, or one of these. */
 export const asAssigned = -1;
@@ -46,6 +46,12 @@ const reasons = /** @type {const} */ ([
   'never-refills',
   'table-full',
 ]);
+/** Where in the answer something is, in words and in doubles: the tier's number, below 0 where it has none; three words. */
+export const tierAt = 6;
+export const fingerprintAt = 9;
+/** The reading at the client's last decision, after a clock error; tokens that a settling found not to be there. */
+export const touchedAt = 0;
+export const debtAt = 1;
 /** Where in the answer what is said of each limit begins, and how much it is, in doubles; and where what is held is. */
 const limitsAt = 7;
 const limitSize = 7;
@@ -69,16 +75,9 @@ const notAscii = 0xff80ff80;
  */
 export class HotPath {
   #allow;
-  #check;
-  #peek;
-  #fingerprint;
-  #batch;
-  #reserve;
-  #settle;
-  #refund;
+  #ask;
   #text;
   #begin;
-  #buffer;
   #answer;
   #bytes = new Uint8Array(0);
   #doubles = new Float64Array(0);
@@ -88,17 +87,9 @@ export class HotPath {
   constructor(module) {
     this.module = module;
     this.#allow = module._tierlimit_allow;
-    this.allowKnown = module._tierlimit_allow_known;
-    this.#check = module._tierlimit_check;
-    this.#peek = module._tierlimit_peek;
-    this.#fingerprint = module._tierlimit_fingerprint;
-    this.#batch = module._tierlimit_batch;
-    this.#reserve = module._tierlimit_reserve;
-    this.#settle = module._tierlimit_settle;
-    this.#refund = module._tierlimit_refund;
+    this.#ask = module._tierlimit_ask;
     this.#text = module._tierlimit_text;
     this.#begin = module._tierlimit_begin;
-    this.#buffer = module._tierlimit_buffer();
     this.#answer = module._tierlimit_answer();
     // V8 gives each number in an object a box of its own, until an object of the same shape has had another kind of value
     // there. From then on small whole numbers have none: a decision takes a third less memory.
@@ -204,25 +195,12 @@ export class HotPath {
           all |= unit;
           last = (last << 8) | unit;
         }
-        switch (rest >> 2) {
-          case 0:
-            a = last;
-            break;
-          case 1:
-            b = last;
-            break;
-          case 2:
-            c = last;
-            break;
-          case 3:
-            d = last;
-            break;
-          case 4:
-            e = last;
-            break;
-          default:
-            f = last;
-        }
+        if (rest < 4) a = last;
+        else if (rest < 8) b = last;
+        else if (rest < 12) c = last;
+        else if (rest < 16) d = last;
+        else if (rest < 20) e = last;
+        else f = last;
       }
       if ((all & notAscii) !== 0) {
         kind = textGiven;
@@ -234,24 +212,23 @@ export class HotPath {
       a = b = c = d = e = f = 0;
     }
     if (kind === textGiven) this.#takeIn(limiter, name);
-    switch (what) {
-      case allow:
-        return this.#allow(limiter, kind, a, b, c, d, e, f, tier, cost, nowMs);
-      case check:
-        return this.#check(limiter, kind, a, b, c, d, e, f, tier, cost, nowMs);
-      case peek:
-        return this.#peek(limiter, kind, a, b, c, d, e, f, tier, cost, nowMs);
-      case fingerprint:
-        return this.#fingerprint(limiter, kind, a, b, c, d, e, f);
-      case reserve:
-        return this.#reserve(limiter, kind, a, b, c, d, e, f, tier, cost, nowMs);
-      case settle:
-        return this.#settle(limiter, kind, a, b, c, d, e, f, tier, cost, nowMs);
-      case refund:
-        return this.#refund(limiter, kind, a, b, c, d, e, f, tier, cost, nowMs);
-      default:
-        return this.#batch(limiter, kind, a, b, c, d, e, f);
-    }
+    if (what === allow) return this.#allow(limiter, kind, a, b, c, d, e, f, tier, cost, nowMs);
+    return this.#ask(what, limiter, kind, a, b, c, d, e, f, tier, cost, nowMs);
+  }
+
+  /**
+   * `ask` to allow, for a client by its fingerprint.
+   * @param {number} limiter
+   * @param {number} a
+   * @param {number} b
+   * @param {number} c
+   * @param {number} tier
+   * @param {number} cost
+   * @param {number} nowMs
+   * @returns {number} a status
+   */
+  allowKnown(limiter, a, b, c, tier, cost, nowMs) {
+    return this.#allow(limiter, fingerprintGiven, a, b, c, 0, 0, 0, tier, cost, nowMs);
   }
 
   /**
@@ -267,37 +244,24 @@ export class HotPath {
    * @returns {number} a status
    */
   askKnown(what, limiter, a, b, c, tier, cost, nowMs) {
-    const ask = what === check ? this.#check : this.#peek;
-    return ask(limiter, fingerprintGiven, a, b, c, 0, 0, 0, tier, cost, nowMs);
+    return this.#ask(what, limiter, fingerprintGiven, a, b, c, 0, 0, 0, tier, cost, nowMs);
   }
 
-  /** The three words that `ask` for a fingerprint left. */
-  fingerprint() {
+  /** The answer as words. For what is where see the names that end in `At`. */
+  words() {
     this.#refresh();
-    return this.#words.slice(9, 12);
+    return this.#words;
   }
 
-  /** The number of the tier that the last check or peek judged by; below 0 where it has none. */
-  tier() {
+  /** The answer as doubles. */
+  doubles() {
     this.#refresh();
-    return this.#words[6];
-  }
-
-  /** @returns {number} the reading at the client's last decision, after a clock error */
-  touchedMs() {
-    this.#refresh();
-    return this.#doubles[0];
-  }
-
-  /** @returns {number} tokens that the last settling found not to be there */
-  debt() {
-    this.#refresh();
-    return this.#doubles[1];
+    return this.#doubles;
   }
 
   /** What the last reservation was charged to. A copy, since the next one overwrites it. */
   held() {
-    return this.#held().slice();
+    return this.module.HEAPU8.slice(this.#answer + holdAt, this.#answer + answerBytes);
   }
 
   /**
@@ -305,12 +269,7 @@ export class HotPath {
    * @param {Uint8Array} held
    */
   hold(held) {
-    this.#held().set(held);
-  }
-
-  #held() {
-    const { HEAPU8 } = this.module;
-    return HEAPU8.subarray(this.#answer + holdAt, this.#answer + answerBytes);
+    this.module.HEAPU8.set(held, this.#answer + holdAt);
   }
 
   /**
@@ -321,8 +280,7 @@ export class HotPath {
    * @returns {Decision}
    */
   answer(allowed, tier, names) {
-    this.#refresh();
-    const words = this.#words;
+    const words = this.words();
     const limits = [this.#limit(0, names)];
     for (let i = 1; i < words[7]; i += 1) limits.push(this.#limit(i, names));
     const { name, limit, remaining, retryAfterMs, resetMs, windowMs } = limits[words[8]];
@@ -414,8 +372,7 @@ export class HotPath {
     }
     const outcome = this.module._tierlimit_allow_many(limiter, tier, cost, nowMs);
     if (outcome < 0) return outcome;
-    this.#refresh();
-    const start = this.#words[12] >>> 0;
+    const start = this.words()[12] >>> 0;
     const words = new Int32Array(this.#bytes.buffer, start, names.length * 3);
     /** @type {boolean[]} */
     const results = [];
@@ -482,6 +439,6 @@ export class HotPath {
     this.#doubles = new Float64Array(buffer, this.#answer, answerBytes / 8);
     this.#words = new Int32Array(buffer, this.#answer, answerBytes / 4);
     // The last, for it says that all are there: where the caller's stack runs over in between, they are made anew.
-    this.#bytes = new Uint8Array(buffer, this.#buffer, bufferBytes);
+    this.#bytes = new Uint8Array(buffer, this.#answer + answerBytes, bufferBytes);
   }
 }

@@ -50,12 +50,12 @@ function asItIs(name, value) {
 }
 
 /**
- * Whether there is memory for embind's copies of a text: embind does not ask.
+ * Whether there is memory for the copies of a text: nobody asks before making them.
  * @param {CoreModule} module
  * @param {number} length in code units
  */
 export function fits(module, length) {
-  // Two copies of up to three bytes a code unit, and what is small.
+  // Two copies of up to three bytes a code unit, embind's and the core's, and what is small.
   const bytes = length * 7 + 2 ** 16;
   return bytes < 2 ** 31 && module._tierlimit_memory(bytes);
 }

@@ -486,7 +486,7 @@ test('what does not fit the memory is refused, and the limiter goes on', () => {
       ...only(10, 1),
       clients: Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [i, 'a'])),
     },
-    { ...only(10, 1), more: Array(70_000).fill(1) },
+    { ...only(10, 1), more: Array(200_000).fill(1) },
     JSON.stringify(only(10, 1)) + ' '.repeat(1e7),
     `{"default":{"capacity":10,"refillPerSecond":1},"a":"${'\\n'.repeat(200_000)}"}`,
   ];

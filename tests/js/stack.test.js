@@ -103,7 +103,7 @@ test('a module that broke off in a call says so, and nothing else', () => {
   for (const call of [
     () => limiter.check('acme', 1, 0),
     () => new module.TierLimiter('{}'),
-    () => module._tierlimit_buffer(),
+    () => module._tierlimit_answer(),
     () => module._tierlimit_allow(0, 1, 0, 0, 0, 0, 0, 0, -1, 1, 0),
     () => module._tierlimit_batch_end(),
   ]) {

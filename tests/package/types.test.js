@@ -174,10 +174,8 @@ const surface = {
     CoreLimiterClass: '',
     CoreLimitDecision: 'limit moreAfterMs name remaining resetMs retryAfterMs windowMs',
     CoreModule:
-      'HEAPU8 TierLimiter _tierlimit_allow _tierlimit_allow_known _tierlimit_allow_many _tierlimit_answer ' +
-      '_tierlimit_batch _tierlimit_batch_end _tierlimit_begin _tierlimit_buffer _tierlimit_check ' +
-      '_tierlimit_fingerprint _tierlimit_memory _tierlimit_peek _tierlimit_refund _tierlimit_reserve ' +
-      '_tierlimit_settle _tierlimit_text broken snapshot',
+      'HEAPU8 TierLimiter _tierlimit_allow _tierlimit_allow_many _tierlimit_answer _tierlimit_ask ' +
+      '_tierlimit_batch_end _tierlimit_begin _tierlimit_memory _tierlimit_text broken snapshot',
     CoreProblem: problem,
     CoreReport: 'changedMs errors rejected revision warnings',
     CoreSetTier: '',

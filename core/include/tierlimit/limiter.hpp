@@ -275,6 +275,10 @@ class TierLimiter {
   [[nodiscard]] std::optional<Fingerprint> fingerprint(std::string_view client) const noexcept {
     return secret_ ? std::optional{Fingerprint::of(*secret_, client)} : std::nullopt;
   }
+  /// The same; any, before the limiter is seeded: nothing is decided then.
+  [[nodiscard]] Fingerprint fingerprint_of(std::string_view client) const noexcept {
+    return secret_ ? Fingerprint::of(*secret_, client) : Fingerprint{};
+  }
   /// The hash that makes a fingerprint of a name in pieces. Only of a seeded limiter.
   [[nodiscard]] Fingerprint::Hash hash() const noexcept { return Fingerprint::Hash(*secret_); }
   /// The choice of a tier by its name.
@@ -408,10 +412,6 @@ class TierLimiter {
     return slot != nullptr ? slot->state.touched : swept_at_;
   }
   [[nodiscard]] bool ready() const noexcept { return revision_ != 0 && secret_.has_value(); }
-  // Any, before there is a secret: nothing is decided then.
-  [[nodiscard]] Fingerprint fingerprint_of(std::string_view client) const noexcept {
-    return secret_ ? Fingerprint::of(*secret_, client) : Fingerprint{};
-  }
   // The choice of a tier, the client's own looked up.
   [[nodiscard, gnu::always_inline]] TierChoice looked_up(const Fingerprint& client, TierChoice tier) const noexcept {
     if (tier.number != TierChoice::assigned || !is_special_) return tier;

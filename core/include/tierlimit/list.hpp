@@ -141,7 +141,8 @@ class Text {
   [[nodiscard]] const char* data() const noexcept { return data_; }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
-  [[nodiscard]] std::string_view view() const noexcept { return {data_, size_}; }
+  /// Never without data: an empty text is not none.
+  [[nodiscard]] std::string_view view() const noexcept { return {data_ != nullptr ? data_ : "", size_}; }
   operator std::string_view() const noexcept { return view(); }
 
   template <std::convertible_to<std::string_view> Other>

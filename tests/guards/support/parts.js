@@ -23,7 +23,7 @@ const groups = [
     'checking what a document says, and errors with places',
     /Reader|read_policies|Report|PolicySet|append_pointer|advance\(|Excerpt|Error/,
   ],
-  ['hot path', /^tierlimit_|client_of|tell\(|SipHash|Fingerprint::of|wait_ms/],
+  ['hot path', /^tierlimit_|client_of|bindings::ask|SipHash|Fingerprint::of|wait_ms|in_ms/],
   ['embind: class, methods and their results', /bindings::|emscripten::/],
   [
     'deciding, sweeping, evicting; the table',
