@@ -5,9 +5,11 @@
 
 import { checkNames } from '../arguments.js';
 import { address } from '../clients/address.js';
-import { check, checkNumber, show } from '../errors.js';
+import { check, checkNumber } from '../errors.js';
 import { HeaderFields, retryAfter } from './headers.js';
+import { checkChoice, checkFunction, checkShared } from './options.js';
 import { clientProblem, problemType, quotaProblem } from './problem.js';
+import { Warnings } from './warnings.js';
 
 /** @import { Decision } from '../types.js' */
 /** @import { Access } from './headers.js' */
@@ -50,11 +52,10 @@ export class Judge {
   #skip;
   #preflightIsFree;
   #onDecision;
-  #onWarning;
+  #warnings;
   #isShadow;
   /** What each check is told, where it is the same for all requests. */
   #fixed;
-  #warned = new Set();
 
   /**
    * @param {RateLimitOptions<Request, Response>} options
@@ -65,40 +66,13 @@ export class Judge {
     const { limiter, client = address(), noClient = 'reject', tier, cost = 1 } = options;
     const { skip, counts = 'all', refundAborted = false, isFailure, shadow = false } = options;
     const { preflight = 'count', headers = !shadow, status = 429, onDecision } = options;
-    const { body, contentType, onWarning = warn } = options;
-    check(
-      typeof limiter?.check === 'function',
-      'limiter',
-      'an object with a method check',
-      limiter,
-    );
-    checkFunction('client', client);
-    check(
-      ['reject', 'skip'].includes(/** @type {string} */ (noClient)) ||
-        typeof Object(noClient).client === 'string',
-      'noClient',
-      '"reject", "skip" or { client: a name }',
-      noClient,
-    );
-    check(
-      tier === undefined || typeof tier === 'string' || typeof tier === 'function',
-      'tier',
-      'a string or a function',
-      tier,
-    );
-    const isCost = typeof cost === 'function' || (Number.isSafeInteger(cost) && cost > 0);
-    checkNumber(
-      isCost,
-      'cost',
-      `a whole number from 1 to ${Number.MAX_SAFE_INTEGER} or a function`,
-      cost,
-    );
+    const { body, contentType, onWarning } = options;
+    checkShared({ limiter, client, noClient, tier, cost, onDecision, onWarning, shadow });
     checkFunction('skip', skip);
     checkChoice('preflight', preflight, ['count', 'free']);
     checkChoice('counts', counts, ['all', 'failed', 'successful']);
     checkFunction('isFailure', isFailure);
     checkChoice('refundAborted', refundAborted, [false, true]);
-    checkChoice('shadow', shadow, [false, true]);
     const isStatus = Number.isInteger(status) && status >= 400 && status <= 599;
     checkNumber(isStatus, 'status', 'a whole number from 400 to 599', status);
     checkFunction('body', body);
@@ -108,8 +82,6 @@ export class Judge {
       'a string',
       contentType,
     );
-    checkFunction('onDecision', onDecision);
-    checkFunction('onWarning', onWarning);
     if (counts !== 'all' || refundAborted) {
       const rule = 'an object with a method refund, for counts and refundAborted';
       check(typeof limiter.refund === 'function', 'limiter', rule, limiter);
@@ -137,7 +109,7 @@ export class Judge {
     this.#skip = skip;
     this.#preflightIsFree = preflight === 'free';
     this.#onDecision = onDecision;
-    this.#onWarning = onWarning;
+    this.#warnings = new Warnings(onWarning);
     this.#isShadow = shadow;
     this.#fixed =
       tier === undefined && cost === 1
@@ -162,7 +134,7 @@ export class Judge {
     let client = found ?? '';
     if (client === '') {
       const other = this.#noClient;
-      this.#warnOfNoClient(other);
+      this.#warnings.noClient('request', other, 'is refused with status 400');
       if (other === 'skip') return null;
       if (other === 'reject') return new Verdict(this, request, source, null, null, null, 1);
       ({ client } = /** @type {{ client: string }} */ (other));
@@ -194,19 +166,7 @@ export class Judge {
    * @param {unknown} [cause]
    */
   warn(kind, message, cause) {
-    if (this.#warned.has(kind)) return;
-    this.#warned.add(kind);
-    this.#onWarning(`tierlimit: ${message}`, cause);
-  }
-
-  /** @param {'reject' | 'skip' | { client: string }} other */
-  #warnOfNoClient(other) {
-    let outcome = 'is refused with status 400';
-    if (other === 'skip') outcome = 'passes unlimited';
-    else if (other !== 'reject') {
-      outcome = `counts for ${show(other.client)}, whom all such requests share`;
-    }
-    this.warn('client', `a request of which the client is not known ${outcome} (see noClient)`);
+    this.#warnings.once(kind, message, cause);
   }
 
   /**
@@ -421,27 +381,3 @@ const isPreflight = (source) =>
   source.method === 'OPTIONS' &&
   source.header('origin') !== null &&
   source.header('access-control-request-method') !== null;
-
-/**
- * @param {string} message
- * @param {unknown} [cause]
- */
-const warn = (message, cause) =>
-  console.warn(...(cause === undefined ? [message] : [message, cause]));
-
-/**
- * @param {string} name
- * @param {unknown} value
- */
-function checkFunction(name, value) {
-  check(value === undefined || typeof value === 'function', name, 'a function', value);
-}
-
-/**
- * @param {string} name
- * @param {unknown} value
- * @param {readonly unknown[]} choices
- */
-function checkChoice(name, value, choices) {
-  check(choices.includes(value), name, choices.map(show).join(' or '), value);
-}

@@ -5,7 +5,9 @@
 
 import { checkNames, checkWhole } from '../../arguments.js';
 import { address } from '../../clients/address.js';
-import { check, show } from '../../errors.js';
+import { check } from '../../errors.js';
+import { checkShared } from '../options.js';
+import { Warnings } from '../warnings.js';
 import { MessageConnection as Connection } from './connection.js';
 import { messageBytes } from './message-size.js';
 import { sourceOf } from './upgrade-source.js';
@@ -64,22 +66,8 @@ const names = [
 export function messageLimit(options) {
   checkNames(options, names);
   const { limiter, client = address(), noClient = 'reject', tier, cost = 1 } = options;
-  const { onRefusal = 'drop', closeCode, onDecision, shadow = false, onWarning = warn } = options;
-  check(typeof limiter?.check === 'function', 'limiter', 'an object with a method check', limiter);
-  check(typeof client === 'function', 'client', 'a function', client);
-  check(
-    noClient === 'reject' || noClient === 'skip' || typeof Object(noClient).client === 'string',
-    'noClient',
-    '"reject", "skip" or { client: a name }',
-    noClient,
-  );
-  check(
-    tier === undefined || typeof tier === 'string' || typeof tier === 'function',
-    'tier',
-    'a string or a function',
-    tier,
-  );
-  if (typeof cost !== 'function') checkWhole('cost', cost, 1, Number.MAX_SAFE_INTEGER);
+  const { onRefusal = 'drop', closeCode, onDecision, shadow = false, onWarning } = options;
+  checkShared({ limiter, client, noClient, tier, cost, onDecision, onWarning, shadow });
   check(
     typeof onRefusal === 'function' || ['drop', 'close', 'answer'].includes(onRefusal),
     'onRefusal',
@@ -87,19 +75,11 @@ export function messageLimit(options) {
     onRefusal,
   );
   if (closeCode !== undefined) checkWhole('closeCode', closeCode, 1000, 4999);
-  for (const [name, value] of Object.entries({ onDecision, onWarning })) {
-    check(value === undefined || typeof value === 'function', name, 'a function', value);
-  }
-  check(typeof shadow === 'boolean', 'shadow', 'true or false', shadow);
-  const warned = new Set();
+  const warnings = new Warnings(onWarning);
   /** @type {import('./connection.js').Settings} */
   const settings = {
     ...{ limiter, cost, onRefusal, closeCode, onDecision, shadow },
-    warn(kind, message, cause) {
-      if (warned.has(kind)) return;
-      warned.add(kind);
-      onWarning(`tierlimit: ${message}`, cause);
-    },
+    warn: (kind, message, cause) => warnings.once(kind, message, cause),
   };
 
   return function limit(request, about) {
@@ -107,11 +87,7 @@ export function messageLimit(options) {
     const found = client(request, source) ?? '';
     const asked = typeof tier === 'function' ? (tier(request, source) ?? null) : (tier ?? null);
     if (found !== '') return new Connection(settings, found, asked, false);
-    let outcome = 'is refused each message';
-    if (noClient === 'skip') outcome = 'passes unlimited';
-    else if (noClient !== 'reject') outcome = `counts for ${show(noClient.client)}`;
-    const message = `a connection of which the client is not known ${outcome} (see noClient)`;
-    settings.warn('client', message);
+    warnings.noClient('connection', noClient, 'is refused each message');
     return typeof noClient === 'string'
       ? new Connection(settings, null, asked, noClient === 'skip')
       : new Connection(settings, noClient.client, asked, false);
@@ -133,10 +109,3 @@ export function byBytes(bytes) {
     return Math.max(Math.ceil(messageBytes(message) / bytes), 1);
   };
 }
-
-/**
- * @param {string} message
- * @param {unknown} [cause]
- */
-const warn = (message, cause) =>
-  console.warn(...(cause === undefined ? [message] : [message, cause]));
