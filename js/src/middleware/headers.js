@@ -4,11 +4,11 @@
  * @module
  */
 
+import { sha256 } from '@noble/hashes/sha2.js';
 import { serializeItem } from 'structured-headers';
 
 import { checkNames } from '../arguments.js';
 import { check } from '../errors.js';
-import { sha256 } from './sha256.js';
 
 /** @import { BareItem } from 'structured-headers' */
 /** @import { Decision, LimitDecision } from '../types.js' */
@@ -357,12 +357,18 @@ function whole(value) {
 /** @param {unknown} value */
 const isVisible = (value) => typeof value === 'string' && visible.test(value);
 
-/** @param {string} client */
-const hashed = (client) => sha256(client).subarray(0, keyBytes);
+/** @param {string} text */
+const utf8 = (text) => new TextEncoder().encode(text);
+
+/**
+ * By a library: what runtimes bring of SHA-256 answers by a promise, and header fields cannot wait.
+ * @param {string} client
+ */
+const hashed = (client) => sha256(utf8(client)).subarray(0, keyBytes);
 
 /** @param {string | Uint8Array} key */
 function keyText(key) {
-  const bytes = typeof key === 'string' ? new TextEncoder().encode(key) : key;
+  const bytes = typeof key === 'string' ? utf8(key) : key;
   check(bytes instanceof Uint8Array, 'partitionKey()', 'a string or a Uint8Array', bytes);
   return `;pk=${serializeItem(Uint8Array.from(bytes))}`;
 }

@@ -84,7 +84,7 @@ export async function makeProject({ name = 'project', manifest = { type: 'module
   });
   const project = new Project(mkdtempSync(join(tmpdir(), 'tierlimit-')), name);
   project.write({ 'package.json': JSON.stringify({ private: true, ...manifest }) });
-  const options = ['--offline', '--no-audit', '--no-fund', `--prefix=${project.folder}`];
+  const options = ['--prefer-offline', '--no-audit', '--no-fund', `--prefix=${project.folder}`];
   await project.run('npm', ['install', ...options, tarball]);
   return project;
 }
