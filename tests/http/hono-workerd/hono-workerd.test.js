@@ -1,47 +1,16 @@
-// The Hono adapter in a worker, which the bare workerd runs.
-import { after, before, describe } from 'node:test';
+// The Hono adapter in a worker.
 import { fileURLToPath } from 'node:url';
 
-import { makeProject } from '../../package/support/project.js';
-import { bundle, newestDate, serve } from '../../runtime/workerd/bare.js';
-import { contract } from '../contract.js';
-import { startAt } from '../remote.js';
+import { contractInWorker } from '../worker.js';
 
 const hono = fileURLToPath(new URL('../packages/node_modules/hono/dist/index.js', import.meta.url));
 
-const program = `
+contractInWorker(
+  'Hono 4 in a worker',
+  `
   import { Hono } from 'hono';
   import { controlled } from './app/controlled.js';
   import { honoApp } from './app/hono-app.js';
-  export default { fetch: controlled((world) => honoApp(Hono, world).fetch) };`;
-
-describe('workerd', () => {
-  let project, server;
-  before(async () => {
-    project = await makeProject();
-    project.copy('tests/http/app', 'app');
-    project.write({ 'worker.js': program });
-    const folder = await bundle(
-      project,
-      'bundle',
-      ['worker.js'],
-      ['--conditions=workerd', `--alias:hono=${hono}`],
-    );
-    const date = await newestDate(project);
-    const flags = ['no_nodejs_compat', 'enable_request_signal'];
-    server = await serve(project, folder, { main: 'worker.js', date, flags });
-  });
-  after(async () => {
-    await server?.stop();
-    project?.remove();
-  });
-
-  contract({
-    name: 'Hono 4 in a worker',
-    start: (setup) => startAt(server, setup),
-    without: {
-      abort: 'workerd finds out that a client is gone when it has something to send',
-      address: 'a worker is not told who is at the other end',
-    },
-  });
-});
+  export default { fetch: controlled((world) => honoApp(Hono, world).fetch) };`,
+  [`--alias:hono=${hono}`],
+);

@@ -1,38 +1,10 @@
-// The fetch adapter in a worker, which the bare workerd runs.
-import { after, before, describe } from 'node:test';
+// The fetch adapter in a worker.
+import { contractInWorker } from '../worker.js';
 
-import { makeProject } from '../../package/support/project.js';
-import { bundle, newestDate, serve } from '../../runtime/workerd/bare.js';
-import { contract } from '../contract.js';
-import { startAt } from '../remote.js';
-
-const program = `
+contractInWorker(
+  'a worker',
+  `
   import { controlled } from './app/controlled.js';
   import { fetchApp } from './app/fetch-app.js';
-  export default { fetch: controlled(fetchApp) };`;
-
-describe('workerd', () => {
-  let project, server;
-  before(async () => {
-    project = await makeProject();
-    project.copy('tests/http/app', 'app');
-    project.write({ 'worker.js': program });
-    const folder = await bundle(project, 'bundle', ['worker.js']);
-    const date = await newestDate(project);
-    const flags = ['no_nodejs_compat', 'enable_request_signal'];
-    server = await serve(project, folder, { main: 'worker.js', date, flags });
-  });
-  after(async () => {
-    await server?.stop();
-    project?.remove();
-  });
-
-  contract({
-    name: 'a worker',
-    start: (setup) => startAt(server, setup),
-    without: {
-      abort: 'workerd finds out that a client is gone when it has something to send',
-      address: 'a worker is not told who is at the other end',
-    },
-  });
-});
+  export default { fetch: controlled(fetchApp) };`,
+);
