@@ -1,8 +1,8 @@
 // npm run bench:http [-- --rounds 21 --seconds 1 --only express,hono]: what a limiter costs a server, by wrk over loopback.
 //
-// For each framework three servers stay up: bare, with tierlimit and with the limiter that is usual there. A round asks
-// them one after the other, bare first and last, and divides what each of the other two answered by the mean of the two
-// runs without a limiter. What the machine does meanwhile is in all of them.
+// For each framework four servers stay up: bare, with two constant header fields set as the framework says, with tierlimit
+// and with the limiter that is usual there. A round asks them one after the other, bare first and last, and divides what
+// each of the others answered by the mean of the two bare runs. What the machine does meanwhile is in all of them.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -20,7 +20,7 @@ const { values } = parseArgs({
 });
 const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)];
 const connections = 32;
-const limiters = ['bare', 'tierlimit', 'usual'];
+const limiters = ['fields', 'tierlimit', 'usual'];
 const usual = new Map([
   ['express', 'express-rate-limit'],
   ['fastify', '@fastify/rate-limit'],
@@ -39,10 +39,12 @@ const program = fileURLToPath(new URL('server.js', import.meta.url));
  * @param {string} framework
  * @param {string} limiter
  */
-async function started(framework, limiter) {
+async function start(framework, limiter) {
   const stdio = /** @type {const} */ (['ignore', 'pipe', 'inherit']);
   const child = spawn(process.execPath, [program, framework, limiter], { stdio });
-  const [port] = await once(child.stdout, 'data');
+  const [port] = await Promise.race([once(child.stdout, 'data'), once(child, 'exit')]);
+  if (child.exitCode !== null)
+    throw new Error(`${framework} with ${limiter} ended: ${child.exitCode}`);
   return { child, url: `http://127.0.0.1:${Number(port)}/` };
 }
 
@@ -61,26 +63,27 @@ async function rate(url, duration) {
 
 /** @param {string} framework */
 async function compared(framework) {
-  const servers = await Promise.all(limiters.map((limiter) => started(framework, limiter)));
+  const started = await Promise.all(['bare', ...limiters].map((it) => start(framework, it)));
   try {
-    for (const { url } of servers) await rate(url, 2 * seconds);
-    const [bare, own, other] = servers;
-    /** @type {Record<'bare' | 'own' | 'other', number[]>} */
-    const measured = { bare: [], own: [], other: [] };
+    for (const { url } of started) await rate(url, 2 * seconds);
+    const [bare, ...servers] = started;
+    const bares = [];
+    const parts = servers.map(() => /** @type {number[]} */ ([]));
     for (let round = 0; round < rounds; round += 1) {
       const before = await rate(bare.url, seconds);
-      // Who comes first alternates: what is next to which run of the bare server must not matter.
-      const [first, second] = round % 2 === 0 ? [own, other] : [other, own];
-      const rates = [await rate(first.url, seconds), await rate(second.url, seconds)];
-      if (round % 2 === 1) rates.reverse();
+      const rates = [];
+      // Who comes first changes: what is next to which run of the bare server must not matter.
+      for (let turn = 0; turn < servers.length; turn += 1) {
+        const at = (round + turn) % servers.length;
+        rates[at] = await rate(servers[at].url, seconds);
+      }
       const base = (before + (await rate(bare.url, seconds))) / 2;
-      measured.bare.push(base);
-      measured.own.push(rates[0] / base);
-      measured.other.push(rates[1] / base);
+      bares.push(base);
+      rates.forEach((it, at) => parts[at].push(it / base));
     }
-    return measured;
+    return { bares, parts };
   } finally {
-    for (const { child } of servers) child.kill();
+    for (const { child } of started) child.kill();
   }
 }
 
@@ -95,13 +98,14 @@ console.log(
   `Requests a second over loopback, as a part of the bare server's (medians of ${rounds} rounds of ${seconds} s, quartiles in
 parentheses); wrk, ${connections} connections, Node ${node}, ${processor}; \`npm run bench:http\`.
 
-| framework | bare, a second | tierlimit | asked | usual there | |
-|---|--:|--:|--:|--:|---|`,
+| framework | bare, a second | two constant fields | tierlimit | asked | usual there | |
+|---|--:|--:|--:|--:|--:|---|`,
 );
 for (const framework of values.only.split(',')) {
-  const { bare, own, other } = await compared(framework);
-  const perSecond = Math.round(summary(bare).median);
+  const { bares, parts } = await compared(framework);
+  const perSecond = Math.round(summary(bares).median);
+  const [fields, own, other] = parts.map(shown);
   console.log(
-    `| ${framework} | ${perSecond} | ${shown(own)} | ${asked.get(framework)} | ${shown(other)} | ${usual.get(framework)} |`,
+    `| ${framework} | ${perSecond} | ${fields} | ${own} | ${asked.get(framework)} | ${other} | ${usual.get(framework)} |`,
   );
 }

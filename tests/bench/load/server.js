@@ -1,10 +1,15 @@
-// A server of a framework: bare, with tierlimit or with the limiter that its users usually take. It says its port.
-// node tests/bench/load/server.js express|fastify|hono bare|tierlimit|usual
+// A server of a framework: bare, with two header fields that never change, with tierlimit or with the limiter that its
+// users usually take. It says its port.
+// node tests/bench/load/server.js express|fastify|hono bare|fields|tierlimit|usual
 import { createServer } from 'node:http';
 
 /** What no run uses up: what is measured is requests that are admitted. */
 const plenty = 1_000_000_000;
 const minuteMs = 60_000;
+
+/** As tierlimit sends them here: what it takes to send them, whoever decides. */
+const policyField = '"main";q=1000000000;w=60';
+const serviceField = '"main";r=999999999;t=1';
 
 /** Both header fields are on, and clients are known by their address: that is so without options. */
 async function options() {
@@ -21,6 +26,12 @@ const frameworks = {
     if (limiter === 'tierlimit') {
       const { rateLimit } = await import('../../../js/src/middleware/express/express.js');
       app.use(rateLimit(await options()));
+    } else if (limiter === 'fields') {
+      app.use((_request, response, next) => {
+        response.setHeader('RateLimit-Policy', policyField);
+        response.setHeader('RateLimit', serviceField);
+        next();
+      });
     } else if (limiter === 'usual') {
       const { rateLimit } = await import('express-rate-limit');
       // Its default fields are X-RateLimit-*; these are the ones that tierlimit has.
@@ -39,6 +50,12 @@ const frameworks = {
     if (limiter === 'tierlimit') {
       const { rateLimit } = await import('../../../js/src/middleware/fastify/fastify.js');
       await app.register(rateLimit, await options());
+    } else if (limiter === 'fields') {
+      app.addHook('onRequest', (_request, reply, next) => {
+        reply.header('RateLimit-Policy', policyField);
+        reply.header('RateLimit', serviceField);
+        next();
+      });
     } else if (limiter === 'usual') {
       const { default: rateLimit } = await import('@fastify/rate-limit');
       const fields = { enableDraftSpec: true };
@@ -56,6 +73,12 @@ const frameworks = {
     if (limiter === 'tierlimit') {
       const { rateLimit } = await import('../../../js/src/middleware/hono/hono.js');
       app.use(rateLimit(await options()));
+    } else if (limiter === 'fields') {
+      app.use((c, next) => {
+        c.header('RateLimit-Policy', policyField);
+        c.header('RateLimit', serviceField);
+        return next();
+      });
     } else if (limiter === 'usual') {
       const { rateLimiter } = await import('hono-rate-limiter');
       const { getConnInfo } = await import('@hono/node-server/conninfo');
