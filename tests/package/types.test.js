@@ -226,11 +226,11 @@ const surface = {
   'tierlimit/express': {
     DecisionAbout: 'client cost refused request tier',
     Extractor: '',
-    ExpressOnlyRequest: 'ip originalUrl',
+    ExpressOnlyRequest: 'ip originalUrl rawHeaders',
     ExpressOptions:
       'body client contentType cost counts headers isFailure limiter noClient onDecision onWarning preflight ' +
       'refundAborted shadow skip status tier',
-    ExpressRequest: 'headers ip method originalUrl socket url',
+    ExpressRequest: 'headers ip method originalUrl rawHeaders socket url',
     ExpressResponse:
       'destroyed end getHeader headersSent once setHeader statusCode stream writableFinished',
     HeaderOptions: 'legacy name partitionKey unit version wallNow',

@@ -1,5 +1,8 @@
 // The Fastify adapter.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:http2';
+import { Readable } from 'node:stream';
 import { test } from 'node:test';
 
 import { every, named } from 'tierlimit/clients';
@@ -37,6 +40,26 @@ async function open(t, app) {
     return app.close();
   });
   return http.ask.bind(http);
+}
+
+/**
+ * The same over HTTP/2.
+ * @param {TestContext} t
+ * @param {any} app
+ */
+async function open2(t, app) {
+  const session = connect(await app.listen({ port: 0, host: '127.0.0.1' }));
+  t.after(() => {
+    session.destroy();
+    return app.close();
+  });
+  return async (path) => {
+    const stream = session.request({ ':path': path });
+    const [headers] = await once(stream, 'response');
+    stream.resume();
+    await once(stream, 'end');
+    return { headers };
+  };
 }
 
 for (const made of [limiterOf, slowLimiterOf]) {
@@ -288,6 +311,55 @@ test('hooks of the app see a refusal, and what they set is in it', async (t) => 
   const ask = await open(t, app);
   const refused = await ask('/');
   assert.deepEqual([refused.status, refused.headers['x-sent'], sent], [429, 'yes', [true]]);
+});
+
+test('the fields are sent however a response is made, also where a handler writes it past Fastify', async (t) => {
+  for (const isHttp2 of [false, true]) {
+    const app = fastify({ http2: isHttp2 });
+    app.register(rateLimit, { limiter: limiterOf(9), client: () => 'acme' });
+    app.get('/text', async () => 'text');
+    app.get('/stream', async (_, reply) => reply.send(Readable.from(['a', 'b'])));
+    app.get('/empty', async (_, reply) => reply.send(Readable.from([])));
+    app.get('/nothing', async (_, reply) => reply.code(204).send());
+    app.get('/ended', (_, reply) => reply.hijack().raw.end());
+    app.get('/begun', (_, reply) => {
+      reply.hijack().raw.flushHeaders();
+      reply.raw.end('x');
+    });
+    app.get('/written', (_, reply) => {
+      reply.hijack().raw.writeHead(200, 'Fine', ['X-Own', 'yes']);
+      reply.raw.end('x');
+    });
+    const ask = isHttp2 ? await open2(t, app) : await open(t, app);
+    let remaining = 9;
+    for (const route of ['text', 'stream', 'empty', 'nothing', 'ended', 'begun', 'written']) {
+      remaining -= 1;
+      const { headers } = await ask(`/${route}`);
+      const fields = [headers.ratelimit, headers['ratelimit-policy']];
+      assert.deepEqual(fields, [`"main";r=${remaining}`, '"main";q=9'], `${route} ${isHttp2}`);
+      assert.equal(headers['x-own'], route === 'written' ? 'yes' : undefined);
+    }
+  }
+});
+
+test('fields of that name that a handler has set are joined, wherever it has set them', async (t) => {
+  const app = fastify();
+  app.register(rateLimit, { limiter: limiterOf(9), client: clientOf });
+  const fields = { 'RateLimit-Policy': '"other";q=5', RateLimit: '"other";r=4' };
+  app.get('/reply', async (_, reply) => reply.headers(fields).send('ok'));
+  app.get('/raw', async (_, reply) => {
+    for (const name in fields) reply.raw.setHeader(name, fields[name]);
+    return 'ok';
+  });
+  const ask = await open(t, app);
+  for (const [path, remaining] of [
+    ['/reply', 8],
+    ['/raw', 7],
+  ]) {
+    const { headers } = await ask(path);
+    assert.equal(headers.ratelimit, `"main";r=${remaining}, "other";r=4`);
+    assert.equal(headers['ratelimit-policy'], '"main";q=9, "other";q=5');
+  }
 });
 
 test('isFailure is given the reply of Fastify', async (t) => {

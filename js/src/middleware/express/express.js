@@ -31,9 +31,10 @@ export { exposedHeaders };
  */
 
 /**
- * What Express adds to Node's request.
+ * What is used of Express's request beside what is used of Node's.
  *
  * @typedef {object} ExpressOnlyRequest
+ * @property {readonly string[] | undefined} [rawHeaders] Names and values of its header fields, as they came.
  * @property {string | undefined} [originalUrl] The URL as it came, wherever the router is mounted.
  * @property {string | undefined} [ip] The peer's address or, with the setting `trust proxy`, what Express takes for it.
  */
@@ -79,7 +80,10 @@ export function rateLimit(options) {
   const seen = Symbol('tierlimit');
 
   return function rateLimit(request, response, next) {
-    const marked = /** @type {Record<symbol, boolean>} */ (/** @type {unknown} */ (request));
+    // Express gives each request a prototype of its app's, and to add to such an object takes V8 microseconds. The list of
+    // its header fields is as much its own.
+    const own = /** @type {unknown} */ (request.rawHeaders ?? request);
+    const marked = /** @type {Record<symbol, boolean>} */ (own);
     if (marked[seen]) {
       next();
       return;

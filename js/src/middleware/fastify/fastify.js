@@ -4,15 +4,16 @@
  */
 
 import { check } from '../../errors.js';
+import { writeAtHead } from '../at-head.js';
 import { exposedHeaders } from '../headers.js';
 import { IncomingSource } from '../incoming.js';
 import { Judge } from '../judge.js';
 import { tooLate, watch } from '../outgoing.js';
 
+/** @import { NodeResponse } from '../at-head.js' */
 /** @import { Access } from '../headers.js' */
 /** @import { Incoming } from '../incoming.js' */
 /** @import { Verdict } from '../judge.js' */
-/** @import { Outgoing } from '../outgoing.js' */
 /** @import { RateLimitOptions } from '../types.js' */
 
 export { exposedHeaders };
@@ -47,7 +48,7 @@ export { exposedHeaders };
  * What is used of Fastify's reply.
  *
  * @typedef {object} FastifyReply
- * @property {Outgoing} raw Node's own response.
+ * @property {NodeResponse} raw Node's own response.
  * @property {(name: string) => number | string | string[] | undefined} getHeader Of those that are set so far.
  * @property {(name: string, value: string) => unknown} header Sets one, in place of what is there.
  * @property {(status: number) => unknown} code Sets the status.
@@ -77,7 +78,8 @@ export { exposedHeaders };
 
 /**
  * The plugin: an `onRequest` hook of the instance that it is registered on and of all plugins there, before it or after it,
- * so also for what is not found. A route says otherwise by its `config`: with `rateLimit: false` it is not limited, and
+ * so also for what is not found. The fields of admitted requests are set while Node writes the head of the response, which
+ * costs less: they are sent, but `reply.getHeader` and hooks do not see them. A route says otherwise by its `config`: with `rateLimit: false` it is not limited, and
  * `rateLimit: { cost: 5 }` are options in place of those given here. Refusals are sent and not thrown, so an error handler
  * does not see them; what the limiter or an option throws comes to the error handler.
  *
@@ -212,7 +214,7 @@ function proceed(judge, verdict, reply, next) {
       return;
     }
     if (verdict !== null) {
-      if (judge.fields !== null && !reply.raw.headersSent) verdict.write(reply, onReply);
+      if (judge.fields !== null && !reply.raw.headersSent) writeAtHead(verdict, reply.raw);
       if (judge.watchesOutcome || judge.watchesAbort) watch(verdict, reply.raw, reply);
     }
   } catch (error) {

@@ -4,17 +4,17 @@
  */
 
 import { check } from '../../errors.js';
+import { onRecord, writeAtHead } from '../at-head.js';
 import { ResponseWatch } from '../fetch/response-watch.js';
 import { withFields } from '../fetch/response-fields.js';
 import { exposedHeaders } from '../headers.js';
 import { Judge } from '../judge.js';
 import { onEnd } from '../outgoing.js';
 import { peerOf } from '../peer.js';
-import { onRecord, writeAtHead } from './node-response.js';
 
+/** @import { NodeResponse } from '../at-head.js' */
 /** @import { Verdict } from '../judge.js' */
 /** @import { RateLimitOptions } from '../types.js' */
-/** @import { NodeResponse } from './node-response.js' */
 
 export { exposedHeaders };
 

@@ -1,19 +1,19 @@
 /**
  * Header fields on a response of Node's http module, while the head is written: as packages like on-headers do it. That is
- * a fraction of what it costs to set them before, since Node and `@hono/node-server` have short ways for responses on which
- * nothing is set, and what the handler has set is known by then.
+ * a fraction of what it costs to set them before, since Node, Fastify and `@hono/node-server` have short ways for responses
+ * on which nothing is set, and what the handler has set is known by then.
  * @module
  */
 
-/** @import { Access } from '../headers.js' */
-/** @import { Verdict } from '../judge.js' */
-/** @import { Outgoing } from '../outgoing.js' */
+/** @import { Access } from './headers.js' */
+/** @import { Verdict } from './judge.js' */
+/** @import { Outgoing } from './outgoing.js' */
 
 /**
  * What is written when the head is.
  *
  * @typedef {object} Pending
- * @property {Verdict<any, Response>} verdict
+ * @property {Verdict<any, any>} verdict
  * @property {Pending | null} outer Of the limiter around this one.
  * @property {(...args: any[]) => unknown} writeHead What was there before.
  */
@@ -25,7 +25,7 @@ const pending = Symbol('tierlimit');
 /**
  * Sets the fields of a verdict when the head of the response is written. Of several the last one is the inner one.
  *
- * @param {Verdict<any, Response>} verdict
+ * @param {Verdict<any, any>} verdict
  * @param {NodeResponse} outgoing one that has not begun
  */
 export function writeAtHead(verdict, outgoing) {
@@ -45,6 +45,14 @@ function writeHead(status, reason, fields) {
   const hasReason = typeof reason === 'string';
   const given = hasReason ? fields : reason;
   const all = Array.isArray(given) ? fromList(given) : copied(given);
+  // What another limiter has set on the response itself is joined, and not replaced.
+  if (all.RateLimit === undefined && all.ratelimit === undefined) {
+    const there = this.getHeader('RateLimit');
+    if (there !== undefined) {
+      all.RateLimit = there;
+      all['RateLimit-Policy'] = this.getHeader('RateLimit-Policy');
+    }
+  }
   for (let at = /** @type {Pending | null} */ (own); at !== null; at = at.outer) {
     at.verdict.write(all, onRecord, true);
   }
