@@ -285,3 +285,15 @@ test('a document that comes at the very time of a decision counts, and counts on
   assert.equal(limiter.check('acme', { cost: 30 }).remaining, 10);
   assert.equal(limiter.peek('acme').remaining, 10);
 });
+
+test('of documents at the very time of a decision, one that says the same of the limit is the one it was made by', () => {
+  const still = (capacity, settings) => ({ capacity, refillPerSecond: 0, ...settings });
+  const { limiter } = clocked({ default: still(40) });
+  limiter.allow('acme', 38);
+  limiter.setPolicies({ default: still(40), tiers: { pro: still(1) } });
+  // From here on there is a history. The balance is kept as this document says, whatever the next one says of raises.
+  const pro = still(1, { accrual: 'prorated' });
+  limiter.setPolicies({ default: still(400), tiers: { pro } });
+  limiter.setPolicies({ default: still(400, { accrual: 'prorated', onRaise: 'add' }) });
+  assert.equal(limiter.peek('acme').remaining, 2);
+});
