@@ -541,15 +541,14 @@ const TierLimiter::Definition* TierLimiter::replay(BucketState& state, const Def
   const std::size_t newest = revisions_.size() - 1;
   std::size_t at = 0;
   while (at < newest && revisions_[at + 1].began <= state.touched) ++at;
-  // Of documents that came at the very time of the touch, the bucket's own limit tells which it has met; if it is of
-  // the same tier, for the default stands in for many.
-  std::size_t met = at;
-  const auto is_last = [&](std::size_t revision) {
-    const Definition* const own = in_revision(revisions_[revision], present.tier, present.kind);
-    return own != nullptr && own == last;
-  };
-  while (met > 0 && revisions_[met].began == state.touched && !is_last(met)) --met;
-  if (last->tier == present.tier && is_last(met)) at = met;
+  // Of documents that came at the very time of the touch, the bucket's own limit tells which it has met: none, where it is
+  // older than all of them. If it is of the same tier, for the default stands in for many.
+  if (last->tier == present.tier) {
+    while (at > 0 && revisions_[at].began == state.touched &&
+           in_revision(revisions_[at], present.tier, present.kind) != last) {
+      --at;
+    }
+  }
   // Before the oldest document whose time is known the lower of two rates counts.
   if (state.touched < revisions_[0].began) {
     const Definition* const oldest = in_revision(revisions_[0], present.tier, present.kind);

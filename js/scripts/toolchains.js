@@ -7,8 +7,6 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
 
-import { transform } from 'esbuild';
-
 import { at, filesIn } from './project.js';
 import { run } from './run.js';
 import { setUp } from './setup.js';
@@ -55,6 +53,9 @@ await prepared(async () => {
   }
   await setUp('toolchains');
 });
+// Only now it is there.
+const { transform } = await import('esbuild');
+
 /** @type {Row[]} */
 const rows = [];
 for (const name of wanted) {

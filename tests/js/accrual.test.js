@@ -297,3 +297,17 @@ test('of documents at the very time of a decision, one that says the same of the
   limiter.setPolicies({ default: still(400, { accrual: 'prorated', onRaise: 'add' }) });
   assert.equal(limiter.peek('acme').remaining, 2);
 });
+
+test('documents that come after a decision at its very time are met one after the other', () => {
+  const still = (capacity, accrual = 'prorated') => ({
+    default: { capacity, refillPerSecond: 0, accrual },
+  });
+  const { limiter } = clocked(still(19, 'at-next'));
+  limiter.allow('acme', 5);
+  // The history begins with the document before the first that looks back: one that the bucket has not met either.
+  limiter.setPolicies(still(58, 'at-next'));
+  limiter.setPolicies(still(57));
+  limiter.setPolicies(still(12));
+  limiter.setPolicies(still(42));
+  assert.equal(limiter.peek('acme').remaining, 12);
+});

@@ -39,15 +39,12 @@ export function broughtTo(bucket, limit, now, { history, raise, observe }) {
   // As if it had been looked at whenever policies changed: each stretch of time by what was in force then.
   const { revisions } = history;
   let at = revisions.findLastIndex(({ since }) => since === null || since <= bucket.touched);
-  // Of changes at the very time of the touch, the limit that judged last tells which it has met, be it of a document that
-  // said the same of it before; if it is of the same tier, for the default stands in for many.
-  const isLast = (revision) => {
-    const own = history.limitIn(revisions[revision], limit);
-    return own !== null && isSame(own, bucket.limit);
-  };
-  let met = at;
-  while (met > 0 && revisions[met].since === bucket.touched && !isLast(met)) met -= 1;
-  if (met >= 0 && bucket.limit.tier === limit.tier && isLast(met)) at = met;
+  // Of changes at the very time of the touch, the limit that judged last tells which it has met: none, where it is older
+  // than all of them. If it is of the same tier, for the default stands in for many.
+  if (bucket.limit.tier === limit.tier) {
+    const isMet = (revision) => history.limitIn(revisions[revision], limit) === bucket.limit;
+    while (at > 0 && revisions[at].since === bucket.touched && !isMet(at)) at -= 1;
+  }
   if (at === -1) {
     observe('prorated: older than the history');
     at = 0;
