@@ -32,7 +32,7 @@ using namespace tierlimit::bindings;
 constexpr std::int32_t fingerprint_given = -1;  // The first three words are the client's fingerprint.
 constexpr std::int32_t text_given = -2;         // The name is the text that was last taken in.
 
-static_assert(offsetof(Answer, limit) == 56 && offsetof(Answer, hold) == 504 && sizeof(Answer) == 624,
+static_assert(offsetof(Answer, limit) == 56 && offsetof(Answer, hold) == 504 && sizeof(Answer) == 728,
               "js/src/hot-path.js and README.md know where things are");
 
 // Where JavaScript reads and writes.

@@ -148,8 +148,8 @@ Result<Settlement> TierLimiter::settle(const Reservation& reservation, std::uint
   Settlement settlement;
   if (!reservation.decision.allowed || change == 0) return settlement;
   if (!in_range(now)) return out_of_range(now);
-  const Adjusted adjusted =
-      adjust(fingerprint_of(reservation.client), choice(reservation.tier), change, now, &reservation.hold, false);
+  const Adjusted adjusted = adjust(fingerprint_of(reservation.client), choice(reservation.tier), change, now,
+                                   &reservation.hold, &reservation.hold.limits);
   if (adjusted.status != Judgement::Status::admitted)
     return explain(adjusted.status, adjusted.earliest, reservation.hold.cost, now);
   settlement.debt = adjusted.debt;
@@ -163,7 +163,7 @@ Result<bool> TierLimiter::refund(const Request& request, std::int64_t now) {
     adjusted.status = Judgement::Status::invalid_cost;
   } else {
     adjusted = adjust(fingerprint_of(request.client), choice(request.tier), static_cast<std::int64_t>(request.cost),
-                      now, nullptr, true);
+                      now, nullptr, nullptr);
   }
   if (adjusted.status != Judgement::Status::admitted)
     return explain(adjusted.status, adjusted.earliest, request.cost, now);
@@ -541,8 +541,8 @@ const TierLimiter::Definition* TierLimiter::replay(BucketState& state, const Def
   const std::size_t newest = revisions_.size() - 1;
   std::size_t at = 0;
   while (at < newest && revisions_[at + 1].began <= state.touched) ++at;
-  // Of documents that came at the very time of the touch, the bucket's own limit tells which it has met: none, where it is
-  // older than all of them. If it is of the same tier, for the default stands in for many.
+  // Of documents that came at the very time of the touch, the bucket's own limit tells which it has met: none, where it
+  // is older than all of them. If it is of the same tier, for the default stands in for many.
   if (last->tier == present.tier) {
     while (at > 0 && revisions_[at].began == state.touched &&
            in_revision(revisions_[at], present.tier, present.kind) != last) {

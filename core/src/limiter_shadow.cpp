@@ -53,9 +53,10 @@ void TierLimiter::shade(const Judgement& judgement, const Fingerprint& client, T
   using Status = Judgement::Status;
   const auto decides = [](Status status) { return status == Status::admitted || status == Status::denied; };
   if (!decides(judgement.status)) return;
-  const Status shadow = shadow_->judge(client, in_shadow(asked), cost, now).status;
-  shadow_allows_ = shadow == Status::admitted;
-  if (!decides(shadow)) return;
+  const Judgement shadow = shadow_->judge(client, in_shadow(asked), cost, now);
+  shadow_allows_ = shadow.status == Status::admitted;
+  shadow_limits_ = shadow.limits;
+  if (!decides(shadow.status)) return;
 
   using Class = ShadowCount::ClientClass;
   Class client_class = Class::none;

@@ -233,23 +233,31 @@ void TierLimiter::measure(Judgement& judgement, std::uint64_t cost, std::int64_t
   judgement.state = binding.state;
 }
 
+// What stands for the limits that judged last; 0: the one of a plain policy.
+Hold::Limits TierLimiter::judged_together(std::uint32_t limits) const noexcept {
+  Hold::Limits judged;
+  judged.count = std::max(limits, std::uint32_t{1});
+  for (std::uint32_t i = 0; i < limits; ++i) judged.keys[i] = kinds_[definitions_[members_[i].definition].kind].key;
+  return judged;
+}
+
 Hold TierLimiter::hold(const Judgement& judgement, std::uint64_t cost, std::int64_t now) const noexcept {
   Hold hold;
   hold.cost = cost;
   hold.at = now;
-  hold.count = limits_of(judgement);
-  hold.shadow = shadow_allows_ ? shadow_number_ : 0;
-  for (std::uint32_t i = 0; i < judgement.limits; ++i) {
-    hold.limits[i] = kinds_[definitions_[members_[i].definition].kind].key;
+  hold.limits = judged_together(judgement.limits);
+  if (shadow_allows_) {
+    hold.in_shadow = shadow_->judged_together(shadow_limits_);
+    hold.shadow = shadow_number_;
   }
   return hold;
 }
 
 // ---- After the decision --------------------------------------------------------------------------------------------
 
-// Puts tokens back, or charges more: what there is. Into what was charged before, or into all limits.
+// Puts tokens back, or charges more: what there is. Into the limits that were charged before, or (null) into all.
 TierLimiter::Adjusted TierLimiter::adjust(const Fingerprint& client, TierChoice tier, std::int64_t change,
-                                          std::int64_t now, const Hold* hold, bool all) noexcept {
+                                          std::int64_t now, const Hold* hold, const Hold::Limits* charged) noexcept {
   Adjusted adjusted;
   if (!ready()) {
     adjusted.status = revision_ == 0 ? Judgement::Status::no_policies : Judgement::Status::not_seeded;
@@ -267,18 +275,20 @@ TierLimiter::Adjusted TierLimiter::adjust(const Fingerprint& client, TierChoice 
     Member& member = members_[i];
     const Fingerprint key = kinds_[definitions_[member.definition].kind].key;
     bring_up(member, now, raise);
-    const Fingerprint* const end = all ? &key + 1 : hold->limits.data() + hold->count;
-    if (std::find(all ? &key : hold->limits.data(), end, key) == end) {
+    const Fingerprint* const keys = charged == nullptr ? &key : charged->keys.data();
+    const Fingerprint* const end = keys + (charged == nullptr ? 1 : charged->count);
+    if (std::find(keys, end, key) == end) {
       if (raise != OnRaise::keep && member.present) store_member(member, 0, now);
     } else if (change < 0) {
-      const std::int64_t charged = charge_more(member, client, -change, now);
-      adjusted.debt = std::max(adjusted.debt, static_cast<std::uint64_t>(-change - charged));
+      const std::int64_t taken = charge_more(member, client, -change, now);
+      adjusted.debt = std::max(adjusted.debt, static_cast<std::uint64_t>(-change - taken));
     } else if (member.present) {
       put_back_into(member, change, now, hold);
     }
   }
   if (shadow_ != nullptr && (hold == nullptr || hold->shadow == shadow_number_)) {
-    static_cast<void>(shadow_->adjust(client, in_shadow(tier), change, now, hold, true));
+    const Hold::Limits* const in_shadow_charged = hold == nullptr ? nullptr : &hold->in_shadow;
+    static_cast<void>(shadow_->adjust(client, in_shadow(tier), change, now, hold, in_shadow_charged));
   }
   counted_on_count_ = 0;
   return adjusted;

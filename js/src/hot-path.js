@@ -56,7 +56,7 @@ export const debtAt = 1;
 const limitsAt = 7;
 const limitSize = 7;
 const holdAt = 504;
-const answerBytes = 624;
+const answerBytes = 728;
 
 const fallbacks = /** @type {const} */ ([null, 'no-tier', 'unknown-tier', 'invalid-tier-policy']);
 

@@ -21,7 +21,7 @@ const textGiven = -2;
 const longestInWords = 24;
 const longestBegun = 48;
 const bufferBytes = 4096;
-const answerBytes = 624;
+const answerBytes = 728;
 const reasons = ['ok', 'exhausted', 'cost-exceeds-capacity', 'never-refills', 'table-full'];
 const fallbacks = [null, 'no-tier', 'unknown-tier', 'invalid-tier-policy'];
 
@@ -876,8 +876,8 @@ test('each call writes of the answer what it is said to write, and nothing else'
     expect(nothing, status.notSeeded, () => ask(unseeded, inWords('c')));
     expect(nothing, status.noPolicies, () => ask(refused, inWords('c')));
   }
-  // What is held: the cost, the time, the limits that were charged, how many, and by which shadow too.
-  const held = range(504, 624);
+  // What is held: the cost, the time, the limits that were charged, how many, the same of a candidate, and which one that is.
+  const held = range(504, 724);
   expect([...decision, ...held], 1, () => reserve(limiter, somebodyNew()));
   expect(touched, status.clock, () => reserve(limiter, inWords('late')));
   expect(nothing, status.invalidCost, () => reserve(limiter, inWords('c'), { cost: 0 }));
@@ -952,7 +952,7 @@ test('buffers stay where they are and what they hold while memory grows', () => 
 test('what is reserved is settled from a copy of what the answer held', () => {
   const limiter = made(only(10, 0));
   const at = (module._tierlimit_answer() >>> 0) + 504;
-  const held = () => module.HEAPU8.slice(at, at + 120);
+  const held = () => module.HEAPU8.slice(at, at + 224);
   const left = (name) => {
     peek(limiter, inWords(name));
     return answer().remaining;

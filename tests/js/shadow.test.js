@@ -277,3 +277,24 @@ test('limiters with candidates, made and disposed of: their memory comes back', 
   }
   assert.equal(limiter.allow('k'), true);
 });
+
+test('what is settled goes back to those limits of the candidate that were charged, and to no others', () => {
+  const { limiter } = clocked({
+    ...only(100, 0),
+    tiers: { pro: { capacity: 100, refillPerSecond: 0 } },
+  });
+  limiter.setShadowPolicies({
+    default: { limits: [{ name: 'hourly', capacity: 2, refillPerSecond: 0 }] },
+    tiers: { pro: { capacity: 10, refillPerSecond: 0 } },
+  });
+  limiter.check('k', { cost: 2 });
+  limiter.setTier('k', 'pro');
+  const reservation = limiter.reserve('k');
+  limiter.setTier('k', null);
+  reservation.cancel();
+  limiter.check('k');
+  assert.deepEqual(limiter.shadowStats(), [
+    count(null, 'none', 1, 0, 1, 0),
+    count('pro', 'assigned', 1, 0, 0, 0),
+  ]);
+});

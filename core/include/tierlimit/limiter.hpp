@@ -85,11 +85,15 @@ struct Judgement {
 
 /// What an admitted request was charged to, for who settles it later.
 struct Hold {
+  /// What stands for the name and the algorithm of each limit that was charged.
+  struct Limits {
+    std::array<Fingerprint, Policy::most_limits> keys;
+    std::uint32_t count = 0;
+  };
   std::uint64_t cost = 0;
   std::int64_t at = 0;  ///< Microseconds.
-  /// What stands for the name and the algorithm of each limit that was charged.
-  std::array<Fingerprint, Policy::most_limits> limits;
-  std::uint32_t count = 0;
+  Limits limits;
+  Limits in_shadow;          ///< Of the candidate, where that was charged too.
   std::uint32_t shadow = 0;  ///< The number of the shadow that was charged too, or 0.
 };
 
@@ -325,7 +329,7 @@ class TierLimiter {
   /// charges as many as there are, and gives in `debt` what there was not.
   [[nodiscard]] Judgement::Status put_back(const Fingerprint& client, TierChoice tier, std::int64_t tokens,
                                            std::int64_t now, const Hold* hold, std::uint64_t& debt) noexcept {
-    const Adjusted adjusted = adjust(client, tier, tokens, now, hold, hold == nullptr);
+    const Adjusted adjusted = adjust(client, tier, tokens, now, hold, hold == nullptr ? nullptr : &hold->limits);
     debt = adjusted.debt;
     return adjusted.status;
   }
@@ -468,7 +472,8 @@ class TierLimiter {
   void store_member(Member& member, std::uint64_t charge, std::int64_t now) noexcept;
   void measure(Judgement& judgement, std::uint64_t cost, std::int64_t now) noexcept;
   [[nodiscard]] Adjusted adjust(const Fingerprint& client, TierChoice tier, std::int64_t change, std::int64_t now,
-                                const Hold* hold, bool all) noexcept;
+                                const Hold* hold, const Hold::Limits* charged) noexcept;
+  [[nodiscard]] Hold::Limits judged_together(std::uint32_t limits) const noexcept;
   [[nodiscard]] std::int64_t charge_more(Member& member, const Fingerprint& client, std::int64_t tokens,
                                          std::int64_t now) noexcept;
   void put_back_into(Member& member, std::int64_t tokens, std::int64_t now, const Hold* hold) noexcept;
@@ -579,9 +584,10 @@ class TierLimiter {
   // Whether a client may have a tier of its own or wait for a raise, or there is a candidate: what a plain decision
   // need not look at.
   bool is_special_ = false;
-  bool keeps_logs_ = false;     // Whether the document in force has a sliding window.
-  bool is_shadow_ = false;      // This is another's candidate.
-  bool shadow_allows_ = false;  // What the last request was judged by it.
+  bool keeps_logs_ = false;          // Whether the document in force has a sliding window.
+  bool is_shadow_ = false;           // This is another's candidate.
+  bool shadow_allows_ = false;       // What the last request was judged by it.
+  std::uint32_t shadow_limits_ = 0;  // So many judged it there together; 0: the one of a plain policy.
 };
 
 }  // namespace tierlimit
