@@ -21,7 +21,7 @@ const groups = [
   ],
   [
     'checking what a document says, and errors with places',
-    /Reader|read_policies|Report|PolicySet|append_pointer|advance\(|Excerpt|Error/,
+    /Reader|read_policies|Report|PolicySet|advance\(|Excerpt|Error/,
   ],
   ['hot path', /^tierlimit_|client_of|bindings::ask|SipHash|Fingerprint::of|wait_ms|in_ms/],
   ['embind: class, methods and their results', /bindings::|emscripten::/],
