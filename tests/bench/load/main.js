@@ -2,7 +2,8 @@
 //
 // For each framework four servers stay up: bare, with two constant header fields set as the framework says, with tierlimit
 // and with the limiter that is usual there. A round asks them one after the other, bare first and last, and divides what
-// each of the others answered by the mean of the two bare runs. What the machine does meanwhile is in all of them.
+// each of the others answered by the mean of the two bare runs. What the machine does meanwhile is in all of them. Every
+// seven rounds the servers are started anew, since each process has luck of its own with the compiler and the caches.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -20,6 +21,7 @@ const { values } = parseArgs({
 });
 const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)];
 const connections = 32;
+const roundsOfProcess = 7;
 const limiters = ['fields', 'tierlimit', 'usual'];
 const usual = new Map([
   ['express', 'express-rate-limit'],
@@ -63,27 +65,35 @@ async function rate(url, duration) {
 
 /** @param {string} framework */
 async function compared(framework) {
-  const started = await Promise.all(['bare', ...limiters].map((it) => start(framework, it)));
-  try {
-    for (const { url } of started) await rate(url, 2 * seconds);
-    const [bare, ...servers] = started;
-    const bares = [];
-    const parts = servers.map(() => /** @type {number[]} */ ([]));
-    for (let round = 0; round < rounds; round += 1) {
-      const before = await rate(bare.url, seconds);
-      const rates = [];
-      // Who comes first changes: what is next to which run of the bare server must not matter.
-      for (let turn = 0; turn < servers.length; turn += 1) {
-        const at = (round + turn) % servers.length;
-        rates[at] = await rate(servers[at].url, seconds);
-      }
-      const base = (before + (await rate(bare.url, seconds))) / 2;
-      bares.push(base);
-      rates.forEach((it, at) => parts[at].push(it / base));
+  const bares = /** @type {number[]} */ ([]);
+  const parts = limiters.map(() => /** @type {number[]} */ ([]));
+  for (let round = 0; round < rounds;) {
+    const started = await Promise.all(['bare', ...limiters].map((it) => start(framework, it)));
+    try {
+      for (const { url } of started) await rate(url, 3 * seconds);
+      const end = Math.min(round + roundsOfProcess, rounds);
+      for (; round < end; round += 1) await compareOnce(started, round);
+    } finally {
+      for (const { child } of started) child.kill();
     }
-    return { bares, parts };
-  } finally {
-    for (const { child } of started) child.kill();
+  }
+  return { bares, parts };
+
+  /**
+   * @param {{ url: string }[]} started
+   * @param {number} round
+   */
+  async function compareOnce([bare, ...servers], round) {
+    const before = await rate(bare.url, seconds);
+    const rates = [];
+    // Who comes first changes: what is next to which run of the bare server must not matter.
+    for (let turn = 0; turn < servers.length; turn += 1) {
+      const at = (round + turn) % servers.length;
+      rates[at] = await rate(servers[at].url, seconds);
+    }
+    const base = (before + (await rate(bare.url, seconds))) / 2;
+    bares.push(base);
+    rates.forEach((it, at) => parts[at].push(it / base));
   }
 }
 
