@@ -20,7 +20,7 @@ const needs = {
   bench: { system: ['build', 'compile'], npm: () => [benchFolder] },
   load: { system: ['build', 'load'], npm: () => ['', benchFolder] },
   fuzz: { system: ['native', 'fuzz'], npm: () => [] },
-  toolchains: { system: ['toolchains'], npm: () => [''] },
+  toolchains: { system: ['toolchains'], npm: () => ['', 'tests/http/packages'] },
   format: { system: ['lint'], npm: () => ['tests/tools'] },
 };
 
