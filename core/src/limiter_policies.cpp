@@ -318,7 +318,7 @@ bool TierLimiter::load(std::string_view json, std::optional<std::int64_t> now, L
   install(policies, timed ? *now : since_ever, census.prorated);
   document_ = json;
   look_for_special();
-  ++revision_;
+  revision_ += revision_ < last_revision;
   return true;
 }
 

@@ -78,7 +78,7 @@ void TierLimiter::transfer(Archive& archive, std::int64_t now) {
     List<Error> errors;
     // What was accepted is; from now on it is as the options say.
     const bool strict = std::exchange(options_.strict, false);
-    archive.expect(seed(secret) && load(document, std::nullopt, errors) && revision - 1 < 0x7fff'ffff);
+    archive.expect(seed(secret) && load(document, std::nullopt, errors) && revision - 1 < last_revision);
     options_.strict = strict;
     revision_ = revision;
   }

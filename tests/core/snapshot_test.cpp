@@ -74,6 +74,13 @@ std::unique_ptr<TierLimiter> used_limiter() {
   return limiter;
 }
 
+// After a change of the content.
+void repair(Bytes& bytes) {
+  const std::string_view content{reinterpret_cast<const char*>(bytes.data()) + 24, bytes.size() - 24};
+  const std::uint64_t checksum = tierlimit::SipHash128<1, 3>::of({}, content)[0];
+  std::memcpy(bytes.data() + 16, &checksum, 8);
+}
+
 }  // namespace
 
 TEST_CASE("snapshot: a restored limiter answers as the one it was taken of, at its own clock") {
@@ -243,13 +250,33 @@ TEST_CASE("snapshot: a bucket at another's place is none") {
   std::swap_ranges(bytes.begin() + static_cast<std::ptrdiff_t>(first),
                    bytes.begin() + static_cast<std::ptrdiff_t>(first) + 12,
                    bytes.begin() + static_cast<std::ptrdiff_t>(other));
-  const std::string_view content{reinterpret_cast<const char*>(bytes.data()) + 24, end - 24};
-  const std::uint64_t checksum = tierlimit::SipHash128<1, 3>::of({}, content)[0];
-  std::memcpy(bytes.data() + 16, &checksum, 8);
+  repair(bytes);
   TierLimiter restored;
   REQUIRE(restored.restore(from(bytes), second).ok());
   const auto decision = restored.check({.client = "acme"}, second).value();
   CHECK(decision.allowed);
   CHECK(decision.limits[0].remaining == 499);
   CHECK(decision.limits[1].remaining == 99);
+}
+
+TEST_CASE("snapshot: there is a last revision, which stays and can be restored") {
+  Bytes bytes = snapshot_of(*used_limiter(), 14 * second);
+  const auto with_revision = [&](std::uint32_t revision) {
+    std::memcpy(bytes.data() + 40, &revision, sizeof revision);
+    repair(bytes);
+  };
+  for (const std::uint32_t wrong : {0U, 0x8000'0000U, 0xffff'ffffU}) {
+    with_revision(wrong);
+    TierLimiter refused;
+    CHECK_FALSE(refused.restore(from(bytes), 0).ok());
+  }
+  with_revision(TierLimiter::last_revision - 1);
+  TierLimiter restored;
+  REQUIRE(restored.restore(from(bytes), 0).ok());
+  CHECK(restored.set_policies(policies, second).value() == TierLimiter::last_revision);
+  CHECK(restored.set_policies(policies, 2 * second).value() == TierLimiter::last_revision);
+  Bytes again = snapshot_of(restored, 3 * second);
+  TierLimiter last;
+  REQUIRE(last.restore(from(again), 0).ok());
+  CHECK(last.revision() == TierLimiter::last_revision);
 }

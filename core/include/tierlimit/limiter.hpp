@@ -162,6 +162,8 @@ class TierLimiter {
   TierLimiter(const TierLimiter&) = delete;
   TierLimiter& operator=(const TierLimiter&) = delete;
 
+  /// The last revision; documents after it have the same.
+  static constexpr std::uint32_t last_revision = 0x7fff'ffff;
   /// Puts a policy document in force (see `PolicySet::from_json`); returns its revision: 1 for the first, then one more
   /// each time. A refused document changes nothing. Takes effect for each client at its next decision; no balance
   /// changes by itself. Assignments made by `set_tier` stay.
