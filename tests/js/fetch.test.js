@@ -414,6 +414,28 @@ test("the peer's address, as Deno.serve and Bun.serve tell it, or as a function 
   assert.equal(clients.length, 3);
 });
 
+test('shadow mode refuses nobody, without a client either', () => {
+  const { ask, warnings } = limited(only(1, 0), { shadow: true, client: () => null });
+  assert.equal(ask(asked()).status, 200);
+  assert.match(warnings[0][0], /passes unlimited/);
+});
+
+test('a response without a body that a handler keeps has its own fields, for whatever limiter', () => {
+  const headers = { 'Retry-After': '120', 'X-RateLimit-Limit': '7' };
+  const kept = new Response(null, { status: 503, headers });
+  const [a, b] = ['a', 'b'].map((name) => limited(only(9, 0), { headers: { name } }, () => kept));
+  for (const [{ ask }, fields] of [
+    [a, '"a";r=8'],
+    [a, '"a";r=7'],
+    [b, '"b";r=8'],
+  ]) {
+    const response = ask(asked());
+    assert.equal(response.headers.get('RateLimit'), fields);
+    for (const name in headers) assert.equal(response.headers.get(name), headers[name]);
+  }
+  assert.equal(kept.headers.get('RateLimit'), null);
+});
+
 test('a request whose client has gone before it is decided', () => {
   const gone = AbortSignal.abort();
   const { ask, left } = limited(only(5, 0), { refundAborted: true });
@@ -469,6 +491,21 @@ test('refundAborted: once, however often it is said, and not after the end', asy
   }
 });
 
+test('refundAborted: a body that is dropped and not read says nothing of its client', async () => {
+  for (const drop of [
+    (response) => response.body.cancel(),
+    (_response, gone) => gone.abort(),
+    (response, gone) => response.body.cancel().then(() => gone.abort()),
+  ]) {
+    for (const method of ['GET', 'HEAD']) {
+      const gone = new AbortController();
+      const { ask, left } = limited(only(5, 0), { refundAborted: true });
+      await drop(ask(asked('acme', { method, signal: gone.signal })), gone);
+      assert.equal(left(), 4, `${method} ${drop}`);
+    }
+  }
+});
+
 test('a watched body comes as it is, its end and its failure too', async () => {
   const pieces = ['a', 'bc', ''].map((text) => new TextEncoder().encode(text));
   const chunks = (more) =>
@@ -505,7 +542,9 @@ test('refundAborted, where a request has no signal', async () => {
   const body = () =>
     new Response(new ReadableStream({ pull: (it) => it.enqueue(new Uint8Array(9)) }));
   const { ask, left } = limited(only(5, 0), { refundAborted: true }, body);
-  await ask(request).body.cancel();
+  const reader = ask(request).body.getReader();
+  await reader.read();
+  await reader.cancel();
   assert.equal(left(), 5);
   limited(only(5, 0), { refundAborted: true }, () => new Response(null)).ask(request);
 });
@@ -671,7 +710,19 @@ test('options that are not as they should be', () => {
     ],
     [{ limiter, status: '429' }, 'status must be a whole number from 400 to 599; got "429"'],
     [{ limiter, body: 'slow down' }, 'body must be a function; got "slow down"'],
-    [{ limiter, contentType: 5 }, 'contentType must be a string; got 5'],
+    [
+      { limiter, contentType: 5 },
+      'contentType must be a string of printable ASCII characters; got 5',
+    ],
+    [
+      { limiter, contentType: 'a\nb' },
+      'contentType must be a string of printable ASCII characters; got "a\\nb"',
+    ],
+    [{ limiter, headers: [] }, 'headers must be true, false or an object; got an Array'],
+    [
+      { limiter, noClient: { client: '' } },
+      'noClient must be "reject", "skip" or { client: a name }; got an Object',
+    ],
     [{ limiter, onDecision: [] }, 'onDecision must be a function; got an Array'],
     [{ limiter, shadow: 'yes' }, 'shadow must be false or true; got "yes"'],
     [{ limiter, onWarning: 'warn' }, 'onWarning must be a function; got "warn"'],

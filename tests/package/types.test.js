@@ -212,7 +212,7 @@ const surface = {
       'preflight refundAborted shadow skip status tier',
     NodeRequest: 'headers method socket url',
     NodeResponse:
-      'destroyed end getHeader headersSent once setHeader statusCode stream writableFinished',
+      'destroyed end getHeader headersSent once removeHeader setHeader statusCode stream writableFinished',
     NodeVerdict:
       'abort client cost decision isHead refund refusal refused request settle tier write',
     RequestLimiter: 'check refund',
@@ -232,7 +232,7 @@ const surface = {
       'refundAborted shadow skip status tier',
     ExpressRequest: 'headers ip method originalUrl rawHeaders socket url',
     ExpressResponse:
-      'destroyed end getHeader headersSent once setHeader statusCode stream writableFinished',
+      'destroyed end getHeader headersSent once removeHeader setHeader statusCode stream writableFinished',
     HeaderOptions: 'legacy name partitionKey unit version wallNow',
     RequestLimiter: 'check refund',
     RequestSource: 'address header method url',
@@ -247,7 +247,7 @@ const surface = {
     FastifyOptions:
       'body client contentType cost counts headers isFailure limiter noClient onDecision onWarning preflight ' +
       'refundAborted shadow skip status tier',
-    FastifyReply: 'code getHeader header raw send',
+    FastifyReply: 'code getHeader header raw removeHeader send',
     FastifyRequest: 'ip raw routeOptions',
     HeaderOptions: 'legacy name partitionKey unit version wallNow',
     RequestLimiter: 'check refund',

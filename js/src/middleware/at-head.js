@@ -5,6 +5,8 @@
  * @module
  */
 
+import { writeFields } from './outgoing.js';
+
 /** @import { Access } from './headers.js' */
 /** @import { Verdict } from './judge.js' */
 /** @import { Outgoing } from './outgoing.js' */
@@ -23,12 +25,17 @@
 const pending = Symbol('tierlimit');
 
 /**
- * Sets the fields of a verdict when the head of the response is written. Of several the last one is the inner one.
+ * Sets the fields of a verdict when the head of the response is written. Of several the last one is the inner one. Where a
+ * limiter around this one has set its fields on the response itself, that is done at once.
  *
  * @param {Verdict<any, any>} verdict
  * @param {NodeResponse} outgoing one that has not begun
  */
 export function writeAtHead(verdict, outgoing) {
+  if (outgoing.getHeader('RateLimit') !== undefined) {
+    writeFields(verdict, outgoing);
+    return;
+  }
   const outer = outgoing[pending] ?? null;
   outgoing[pending] = { verdict, outer, writeHead: outer?.writeHead ?? outgoing.writeHead };
   if (outer === null) outgoing.writeHead = writeHead;
@@ -43,18 +50,11 @@ export function writeAtHead(verdict, outgoing) {
 function writeHead(status, reason, fields) {
   const own = /** @type {Pending} */ (this[pending]);
   const hasReason = typeof reason === 'string';
-  const given = hasReason ? fields : reason;
+  const given = hasReason ? fields : (fields ?? reason);
   const all = Array.isArray(given) ? fromList(given) : copied(given);
-  // What another limiter has set on the response itself is joined, and not replaced.
-  if (all.RateLimit === undefined && all.ratelimit === undefined) {
-    const there = this.getHeader('RateLimit');
-    if (there !== undefined) {
-      all.RateLimit = there;
-      all['RateLimit-Policy'] = this.getHeader('RateLimit-Policy');
-    }
-  }
+  const head = { fields: all, response: this };
   for (let at = /** @type {Pending | null} */ (own); at !== null; at = at.outer) {
-    at.verdict.write(all, onRecord, true);
+    at.verdict.write(head, onHead, true);
   }
   return hasReason
     ? own.writeHead.call(this, status, reason, all)
@@ -68,7 +68,7 @@ function writeHead(status, reason, fields) {
 function copied(given) {
   /** @type {Record<string, any>} */
   const fields = {};
-  for (const name in given) fields[name] = given[name];
+  for (const name in given) if (Object.hasOwn(given, name)) fields[name] = given[name];
   return fields;
 }
 
@@ -78,11 +78,15 @@ function copied(given) {
  */
 function fromList(list) {
   /** @type {Record<string, any>} */
-  const fields = {};
+  const fields = Object.create(null);
+  /** How a name was spelled first. @type {Map<string, string>} */
+  const spelled = new Map();
   const flat = Array.isArray(list[0]) ? list.flat() : list;
   for (let i = 0; i < flat.length; i += 2) {
-    const name = String(flat[i]).toLowerCase();
-    fields[name] = name in fields ? [fields[name], flat[i + 1]].flat() : flat[i + 1];
+    const lower = String(flat[i]).toLowerCase();
+    const name = spelled.get(lower) ?? (lower.includes('ratelimit') ? lower : String(flat[i]));
+    fields[name] = spelled.has(lower) ? [fields[name], flat[i + 1]].flat() : flat[i + 1];
+    spelled.set(lower, name);
   }
   return fields;
 }
@@ -109,4 +113,17 @@ export const onRecord = {
       fields[lower in fields ? lower : name] = value;
     }
   },
+  remove(fields, name) {
+    delete fields[name];
+    delete fields[name.toLowerCase()];
+  },
+};
+
+/**
+ * The head of a response: what is given with it and, beneath it, what is set on the response already.
+ * @type {Access<{ fields: Record<string, any>, response: NodeResponse }>}
+ */
+const onHead = {
+  get: ({ fields, response }, name) => onRecord.get(fields, name) ?? response.getHeader(name),
+  set: ({ fields }, name, value) => onRecord.set(fields, name, value),
 };

@@ -57,7 +57,7 @@ const visible = /^[ -~]{1,64}$/;
  * @property {number} limit
  * @property {number | null | undefined} windowMs
  * @property {string} called The name in the fields.
- * @property {string} quoted The same as the fields spell it, in lower case.
+ * @property {string} quoted The same as the fields spell it; in lower case where that makes no difference.
  * @property {string} member Of RateLimit-Policy.
  * @property {string} policy All of RateLimit-Policy, up to this limit.
  * @property {string} service The beginning of its member of RateLimit, up to the number.
@@ -70,6 +70,7 @@ const visible = /^[ -~]{1,64}$/;
  * @typedef {object} Access
  * @property {(target: Target, name: string) => string | number | readonly string[] | null | undefined} get
  * @property {(target: Target, name: string, value: string) => unknown} set Replaces.
+ * @property {(target: Target, name: string) => unknown} [remove] What is not there is no error.
  */
 
 /** Writes the header fields of decisions. */
@@ -229,7 +230,7 @@ export class HeaderFields {
     const quoted = serializeItem(called);
     return {
       ...{ parent, children: new Map(), recent: [], name, limit, windowMs, called, member },
-      quoted: quoted.toLowerCase(),
+      quoted: this.#folded(quoted),
       policy: parent.policy + between + member,
       service: between + quoted + this.#available,
     };
@@ -247,9 +248,8 @@ export class HeaderFields {
         .replace(/[^ -~]/g, '?')
         .slice(0, 64) || this.#name;
     if (!this.#isNext) return text;
-    // There names that differ only in case are the same.
     const isTaken = (/** @type {string} */ called) => {
-      const quoted = serializeItem(called).toLowerCase();
+      const quoted = this.#folded(serializeItem(called));
       for (let at = /** @type {Entry | null} */ (parent); at; at = at.parent) {
         if (at.quoted === quoted) return true;
       }
@@ -258,6 +258,14 @@ export class HeaderFields {
     let called = text;
     for (let i = 2; isTaken(called); i += 1) called = `${text}-${i}`;
     return called;
+  }
+
+  /**
+   * In version 12 names that differ only in case are the same.
+   * @param {string} text
+   */
+  #folded(text) {
+    return this.#isNext ? text.toLowerCase() : text;
   }
 
   /**
@@ -270,7 +278,7 @@ export class HeaderFields {
    */
   #join(target, access, last, [policy, service], isOutside) {
     const others = String(access.get(target, 'RateLimit'));
-    const folded = others.toLowerCase();
+    const folded = this.#folded(others);
     let clashes = false;
     for (let at = last; at.parent; at = at.parent) clashes ||= folded.includes(`${at.quoted};`);
     if (clashes && isOutside) return;
@@ -296,7 +304,11 @@ export class HeaderFields {
     if (isOutside && typeof (access.get(target, 'X-RateLimit-Limit') ?? null) === 'string') return;
     access.set(target, 'X-RateLimit-Limit', `${whole(decision.limit)}`);
     access.set(target, 'X-RateLimit-Remaining', `${whole(decision.remaining)}`);
-    if (decision.resetMs === null) return;
+    if (decision.resetMs === null) {
+      // Or else that of a limiter around this one would stand beside these.
+      access.remove?.(target, 'X-RateLimit-Reset');
+      return;
+    }
     const fromMs = this.#legacy === 'epoch-seconds' ? this.#wallNow() : 0;
     const seconds = Math.ceil((fromMs + decision.resetMs) / 1000);
     access.set(target, 'X-RateLimit-Reset', `${whole(seconds)}`);

@@ -30,8 +30,9 @@ export class IncomingSource {
 
   /** @param {string} name */
   header(name) {
+    const { headers } = this.incoming;
     // What every object has, as `constructor`, is neither.
-    const value = this.incoming.headers[name];
+    const value = headers[name] ?? headers[name.toLowerCase()];
     if (typeof value === 'string') return value;
     return Array.isArray(value) ? value.join(', ') : null;
   }

@@ -15,6 +15,8 @@ import { Warnings } from './warnings.js';
 /** @import { Access } from './headers.js' */
 /** @import { Extractor, RateLimitOptions, Refusal, RequestSource } from './types.js' */
 
+const printable = /^[ -~]+$/;
+
 const names = [
   ...['limiter', 'client', 'noClient', 'tier', 'cost', 'skip', 'preflight', 'counts', 'isFailure'],
   ...['refundAborted', 'headers', 'status', 'body', 'contentType', 'onDecision', 'shadow'],
@@ -77,9 +79,9 @@ export class Judge {
     checkNumber(isStatus, 'status', 'a whole number from 400 to 599', status);
     checkFunction('body', body);
     check(
-      contentType === undefined || typeof contentType === 'string',
+      contentType === undefined || (typeof contentType === 'string' && printable.test(contentType)),
       'contentType',
-      'a string',
+      'a string of printable ASCII characters',
       contentType,
     );
     if (counts !== 'all' || refundAborted) {
@@ -87,7 +89,8 @@ export class Judge {
       check(typeof limiter.refund === 'function', 'limiter', rule, limiter);
     }
     check(
-      typeof headers === 'boolean' || (typeof headers === 'object' && headers),
+      typeof headers === 'boolean' ||
+        (typeof headers === 'object' && headers && !Array.isArray(headers)),
       'headers',
       'true, false or an object',
       headers,
@@ -133,7 +136,8 @@ export class Judge {
     // An empty header field is as good as none.
     let client = found ?? '';
     if (client === '') {
-      const other = this.#noClient;
+      // Shadow mode refuses nobody.
+      const other = this.#isShadow && this.#noClient === 'reject' ? 'skip' : this.#noClient;
       this.#warnings.noClient('request', other, 'is refused with status 400');
       if (other === 'skip') return null;
       if (other === 'reject') return new Verdict(this, request, source, null, null, null, 1);

@@ -24,7 +24,7 @@ export function checkShared({
   check(typeof limiter?.check === 'function', 'limiter', rule, limiter);
   checkFunction('client', client);
   check(
-    noClient === 'reject' || noClient === 'skip' || typeof Object(noClient).client === 'string',
+    noClient === 'reject' || noClient === 'skip' || isName(Object(noClient).client),
     'noClient',
     '"reject", "skip" or { client: a name }',
     noClient,
@@ -38,6 +38,9 @@ export function checkShared({
   checkFunction('onWarning', onWarning);
   checkChoice('shadow', shadow, [false, true]);
 }
+
+/** @param {unknown} value */
+const isName = (value) => typeof value === 'string' && value !== '';
 
 /**
  * @internal

@@ -3,6 +3,8 @@
  * @module
  */
 
+import { show } from '../errors.js';
+
 /** @import { Access } from './headers.js' */
 /** @import { Judge, Verdict } from './judge.js' */
 
@@ -18,6 +20,7 @@
  *   in HTTP/2.
  * @property {(name: string) => number | string | readonly string[] | undefined} getHeader Of those that are set so far.
  * @property {(name: string, value: string) => unknown} setHeader Replaces what is there.
+ * @property {(name: string) => unknown} removeHeader What is not there is no error.
  * @property {(body: string) => unknown} end Sends the rest of it.
  * @property {(event: 'close', listener: () => void) => unknown} once Tells when it is over.
  */
@@ -26,6 +29,7 @@
 const onOutgoing = {
   get: (response, name) => response.getHeader(name),
   set: (response, name, value) => response.setHeader(name, value),
+  remove: (response, name) => response.removeHeader(name),
 };
 
 /**
@@ -114,6 +118,16 @@ export function onEnd(outgoing, listener) {
   if (outgoing.destroyed ?? outgoing.stream?.destroyed) ended();
   else outgoing.once('close', ended);
 }
+
+/**
+ * What was thrown, as frameworks take it for an error: where `next` is told nothing, or a name, they go on.
+ * @param {unknown} error
+ * @returns {any}
+ */
+export const thrown = (error) =>
+  typeof error === 'object' && error !== null
+    ? error
+    : new Error(`the limiter or an option threw ${show(error)}`, { cause: error });
 
 /** What the error path is told where nothing can be refused any more. */
 export const tooLate = () =>

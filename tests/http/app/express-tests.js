@@ -209,6 +209,42 @@ export function expressTests(express) {
     assert.deepEqual(urls, ['/api/login?next=/']);
   });
 
+  test('what is thrown and is no error comes to the error handler all the same', async (t) => {
+    for (const thrown of [undefined, null, 'route', 'router', 0]) {
+      for (const options of [
+        { limiter: { check: async () => Promise.reject(thrown) }, client: clientOf },
+        {
+          limiter: limiterOf(1),
+          client() {
+            throw thrown;
+          },
+        },
+      ]) {
+        const heard = [];
+        const app = express();
+        app.use(rateLimit(options));
+        app.get('/', (_request, response) => response.send('went on'));
+        app.use(saying(heard));
+        const ask = await open(t, app);
+        const { status } = await ask('/');
+        assert.equal(status, 500);
+        assert.match(heard[0], /^the limiter or an option threw /);
+      }
+    }
+  });
+
+  test('a request that somebody made up counts, and once', () => {
+    const limiter = limiterOf(9);
+    const limit = rateLimit({ limiter, client: () => 'acme' });
+    const response = { headersSent: false, getHeader() {}, setHeader() {} };
+    for (const rawHeaders of [undefined, null, [], Object.freeze([])]) {
+      const request = { headers: {}, socket: {}, rawHeaders };
+      limit(request, response, assert.ifError);
+      limit(request, response, assert.ifError);
+    }
+    assert.equal(limiter.peek('acme').remaining, 5);
+  });
+
   test('isFailure is given the response of Express', async (t) => {
     const limiter = limiterOf(5);
     const seen = [];

@@ -1,12 +1,14 @@
 // The Fastify adapter.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { connect } from 'node:http2';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
 
 import { every, named } from 'tierlimit/clients';
 import { rateLimit } from 'tierlimit/fastify';
+import { rateLimit as onNode } from 'tierlimit/node';
 
 import { fastifyApp } from '../app/fastify-app.js';
 import { clientOf, limiterOf, slowLimiterOf } from '../app/own.js';
@@ -359,6 +361,128 @@ test('fields of that name that a handler has set are joined, wherever it has set
     const { headers } = await ask(path);
     assert.equal(headers.ratelimit, `"main";r=${remaining}, "other";r=4`);
     assert.equal(headers['ratelimit-policy'], '"main";q=9, "other";q=5');
+  }
+});
+
+test('what is thrown and is no error comes to the error handler all the same', async (t) => {
+  for (const thrown of [undefined, null, 'broken']) {
+    for (const options of [
+      { limiter: { check: async () => Promise.reject(thrown) }, client: clientOf },
+      {
+        limiter: limiterOf(1),
+        client() {
+          throw thrown;
+        },
+      },
+    ]) {
+      const app = fastify();
+      app.register(rateLimit, options);
+      app.get('/', async () => 'went on');
+      const ask = await open(t, app);
+      const { status, text } = await ask('/');
+      assert.equal(status, 500);
+      assert.match(text, /the limiter or an option threw/);
+    }
+  }
+});
+
+test('what a handler gives to writeHead is sent as it is sent without a limiter', async (t) => {
+  const inherited = Object.create(
+    { 'x-inherited': 'no' },
+    { 'x-own': { value: '1', enumerable: true } },
+  );
+  const given = {
+    none: [200],
+    undefined: [200, undefined, { 'X-Own': '1' }],
+    null: [200, null, { 'X-Own': '1' }],
+    reason: [200, 'Fine', { 'X-Own': '1' }],
+    frozen: [200, Object.freeze({ 'X-Own': '1' })],
+    inherited: [200, inherited],
+    list: [
+      200,
+      ['X-Own', '1', 'constructor', 'c', 'x-own', '2', 'Set-Cookie', 'a', 'Set-Cookie', 'b'],
+    ],
+    pairs: [
+      200,
+      [
+        ['X-Own', '1'],
+        ['toString', '2'],
+      ],
+    ],
+  };
+  const asks = [];
+  for (const isLimited of [false, true]) {
+    const app = fastify();
+    if (isLimited) app.register(rateLimit, { limiter: limiterOf(99), client: clientOf });
+    for (const name in given) {
+      app.get(`/${name}`, (_, reply) => {
+        reply.hijack().raw.writeHead(...given[name]);
+        reply.raw.end('x');
+      });
+    }
+    asks.push(await open(t, app));
+  }
+  for (const name in given) {
+    const [bare, limited] = await Promise.all(asks.map((ask) => ask(`/${name}`)));
+    const { ratelimit, 'ratelimit-policy': policy, ...rest } = limited.headers;
+    assert.deepEqual({ ...rest, date: '' }, { ...bare.headers, date: '' }, name);
+    assert.deepEqual([policy, /^"main";r=\d+$/.test(ratelimit)], ['"main";q=99', true]);
+  }
+});
+
+test('a field set without its companion breaks nothing', async (t) => {
+  const app = fastify();
+  app.register(rateLimit, { limiter: limiterOf(9), client: clientOf });
+  app.get('/', (_, reply) => {
+    reply.hijack().raw.setHeader('RateLimit', '"other";r=1');
+    reply.raw.end('x');
+  });
+  const ask = await open(t, app);
+  const { headers } = await ask('/');
+  assert.equal(headers.ratelimit, '"main";r=8, "other";r=1');
+  assert.equal(headers['ratelimit-policy'], '"main";q=9');
+});
+
+test('nested in a limiter of the server: the outer limits first, and of one name the inner one', async (t) => {
+  for (const [outerName, allowed, refused] of [
+    ['main', '"main";r=0', '"main";r=0'],
+    ['outer', '"outer";r=98, "main";r=0', '"outer";r=97, "main";r=0'],
+  ]) {
+    const outer = onNode({
+      ...{ limiter: limiterOf(99), client: clientOf },
+      headers: { name: outerName, legacy: 'delta-seconds' },
+    });
+    const app = fastify({ serverFactory: (handler) => createServer(outer(handler)) });
+    const inner = { limiter: limiterOf(1), client: clientOf, headers: { legacy: 'delta-seconds' } };
+    app.register(rateLimit, inner);
+    app.get('/', async () => 'hello');
+    const ask = await open(t, app);
+    for (const fields of [allowed, refused]) {
+      const { headers } = await ask('/');
+      assert.equal(headers.ratelimit, fields);
+      assert.equal(headers['x-ratelimit-limit'], '1');
+    }
+  }
+});
+
+test('around a limiter that writes to the response itself: of what has one value, the inner one is told', async (t) => {
+  const legacy = { legacy: 'delta-seconds' };
+  const client = clientOf;
+  const inner = onNode({ limiter: limiterOf(1), client, headers: { name: 'inner', ...legacy } });
+  const app = fastify();
+  app.register(rateLimit, { limiter: limiterOf(99), client, headers: legacy });
+  const answer = inner((_, response) => response.end('hello'));
+  app.get('/', (request, reply) => answer(request.raw, reply.hijack().raw));
+  const ask = await open(t, app);
+  for (const [status, fields] of [
+    [200, '"main";r=98, "inner";r=0'],
+    [429, '"main";r=97, "inner";r=0'],
+  ]) {
+    const answered = await ask('/');
+    assert.equal(answered.status, status);
+    assert.equal(answered.headers.ratelimit, fields);
+    assert.equal(answered.headers['x-ratelimit-limit'], '1');
+    assert.equal(answered.headers['x-ratelimit-remaining'], '0');
   }
 });
 

@@ -1,10 +1,12 @@
 // The Hono adapter, on Node's http server by way of @hono/node-server.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
 import { connect, createServer } from 'node:http2';
 import { test } from 'node:test';
 
 import { exposedHeaders, rateLimit } from 'tierlimit/hono';
+import { rateLimit as onNode } from 'tierlimit/node';
 
 import { honoApp } from '../app/hono-app.js';
 import { clientOf, limiterOf, slowLimiterOf } from '../app/own.js';
@@ -17,7 +19,7 @@ import { load } from '../packages/packages.js';
 const { Hono } = await load('hono');
 const { cors } = await load('hono/cors');
 const { HTTPException } = await load('hono/http-exception');
-const { createAdaptorServer } = await load('@hono/node-server');
+const { createAdaptorServer, getRequestListener } = await load('@hono/node-server');
 
 contract({
   name: 'Hono 4 on Node',
@@ -237,6 +239,27 @@ test('what did not count is not put back once more when its client goes away', a
   // All that is heard of an end is heard by then.
   await http.ask('/missing', { client: 'globex' });
   assert.equal(limiter.peek('acme').remaining, 4);
+});
+
+test('nested in a limiter of the server: the outer limits first, in refusals too', async (t) => {
+  const outer = onNode({ limiter: limiterOf(9), client: clientOf, headers: { name: 'outer' } });
+  const app = new Hono();
+  app.use(rateLimit({ limiter: limiterOf(1), client: clientOf, headers: { name: 'inner' } }));
+  app.get('/', (c) => c.text('hello'));
+  const { url, close } = await running(createHttpServer(outer(getRequestListener(app.fetch))));
+  const http = new HttpClient(url);
+  t.after(() => {
+    http.close();
+    close();
+  });
+  for (const [status, fields] of [
+    [200, '"outer";r=8, "inner";r=0'],
+    [429, '"outer";r=7, "inner";r=0'],
+  ]) {
+    const answer = await http.ask('/');
+    assert.deepEqual([answer.status, answer.headers.ratelimit], [status, fields]);
+    assert.equal(answer.headers['ratelimit-policy'], '"outer";q=9, "inner";q=1');
+  }
 });
 
 test('in HTTP/2 too', async (t) => {

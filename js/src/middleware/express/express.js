@@ -6,7 +6,7 @@
 import { exposedHeaders } from '../headers.js';
 import { IncomingSource } from '../incoming.js';
 import { Judge } from '../judge.js';
-import { admits, tooLate } from '../outgoing.js';
+import { admits, thrown, tooLate } from '../outgoing.js';
 
 /** @import { Incoming } from '../incoming.js' */
 /** @import { Outgoing } from '../outgoing.js' */
@@ -82,7 +82,8 @@ export function rateLimit(options) {
   return function rateLimit(request, response, next) {
     // Express gives each request a prototype of its app's, and to add to such an object takes V8 microseconds. The list of
     // its header fields is as much its own.
-    const own = /** @type {unknown} */ (request.rawHeaders ?? request);
+    const { rawHeaders } = request;
+    const own = /** @type {unknown} */ (Object.isExtensible(rawHeaders) ? rawHeaders : request);
     const marked = /** @type {Record<symbol, boolean>} */ (own);
     if (marked[seen]) {
       next();
@@ -97,11 +98,14 @@ export function rateLimit(options) {
     try {
       verdict = judge.judge(request, new ExpressSource(request));
     } catch (error) {
-      next(error);
+      next(thrown(error));
       return;
     }
     if (verdict instanceof Promise) {
-      verdict.then((it) => proceed(it, response, next), next);
+      verdict.then(
+        (it) => proceed(it, response, next),
+        (error) => next(thrown(error)),
+      );
     } else proceed(verdict, response, next);
   };
 
@@ -115,7 +119,7 @@ export function rateLimit(options) {
     try {
       mayGoOn = admits(judge, verdict, response);
     } catch (error) {
-      next(error);
+      next(thrown(error));
       return;
     }
     if (mayGoOn) next();

@@ -8,7 +8,7 @@ import { writeAtHead } from '../at-head.js';
 import { exposedHeaders } from '../headers.js';
 import { IncomingSource } from '../incoming.js';
 import { Judge } from '../judge.js';
-import { tooLate, watch } from '../outgoing.js';
+import { thrown, tooLate, watch } from '../outgoing.js';
 
 /** @import { NodeResponse } from '../at-head.js' */
 /** @import { Access } from '../headers.js' */
@@ -51,6 +51,7 @@ export { exposedHeaders };
  * @property {NodeResponse} raw Node's own response.
  * @property {(name: string) => number | string | string[] | undefined} getHeader Of those that are set so far.
  * @property {(name: string, value: string) => unknown} header Sets one, in place of what is there.
+ * @property {(name: string) => unknown} removeHeader What is not there is no error.
  * @property {(status: number) => unknown} code Sets the status.
  * @property {(payload: Uint8Array) => unknown} send Sends the response.
  */
@@ -116,6 +117,7 @@ const utf8 = new TextEncoder();
 const onReply = {
   get: (reply, name) => reply.getHeader(name),
   set: (reply, name, value) => reply.header(name, value),
+  remove: (reply, name) => reply.removeHeader(name),
 };
 
 /**
@@ -147,13 +149,16 @@ function hookOf(judges) {
       judge = judges.of(request);
       verdict = judge === null ? null : judge.judge(request, new IncomingSource(request.raw));
     } catch (error) {
-      next(error);
+      next(thrown(error));
       return;
     }
     if (judge === null || verdict === null) next();
     else if (verdict instanceof Promise) {
       const known = judge;
-      verdict.then((it) => proceed(known, it, reply, next), next);
+      verdict.then(
+        (it) => proceed(known, it, reply, next),
+        (error) => next(thrown(error)),
+      );
     } else proceed(judge, verdict, reply, next);
   }
 }
@@ -218,7 +223,7 @@ function proceed(judge, verdict, reply, next) {
       if (judge.watchesOutcome || judge.watchesAbort) watch(verdict, reply.raw, reply);
     }
   } catch (error) {
-    next(error);
+    next(thrown(error));
     return;
   }
   next();

@@ -12,11 +12,12 @@ import { exposedHeaders } from '../headers.js';
 export const onHeaders = {
   get: (headers, name) => headers.get(name),
   set: (headers, name, value) => headers.set(name, value),
+  remove: (headers, name) => headers.delete(name),
 };
 
 /**
  * A response with the fields of a decision. Headers that may not be changed (of a redirect, of what fetch returned) are
- * copied, and so is a Response that a handler keeps and returns again: it has the fields of another request.
+ * copied, and so are those of a Response without a body, which a handler may keep and return again.
  * @template Asked
  * @param {Verdict<Asked, Response>} verdict
  * @param {Response} response
@@ -26,7 +27,7 @@ export function withFields(verdict, response, mark) {
   // Neither an upgrade to WebSocket, which is the runtime's own object, nor Response.error() can be copied or added to.
   if (response.status === 101 || response.status === 0) return response;
   const marked = /** @type {Record<symbol, boolean>} */ (/** @type {unknown} */ (response));
-  if (!marked[mark]) {
+  if (response.body !== null && !marked[mark]) {
     try {
       verdict.write(response.headers, onHeaders, true);
       marked[mark] = true;

@@ -10,6 +10,8 @@ export class ResponseWatch {
   #verdict;
   #signal;
   #listener;
+  /** Whether somebody reads the response, or may still be given one. */
+  #isUnderWay = true;
 
   /**
    * @param {Verdict<any, Response>} verdict
@@ -34,15 +36,18 @@ export class ResponseWatch {
    * @returns {Response}
    */
   around(response) {
-    // What is not sent through this response (a WebSocket) is not looked at.
-    if (response.body === null || response.status === 101) {
+    // What is not sent through this response (a WebSocket, or what is not sent for HEAD) is not looked at.
+    if (response.body === null || response.status === 101 || this.#verdict.isHead) {
       this.stop();
       return response;
     }
+    // A body that nobody reads may have been dropped, as for a 304: its client need not have gone away.
+    this.#isUnderWay = false;
     const reader = response.body.getReader();
     const body = new ReadableStream(
       {
         pull: async (controller) => {
+          this.#isUnderWay = true;
           try {
             const { done, value } = await reader.read();
             if (!done) return controller.enqueue(value);
@@ -66,6 +71,6 @@ export class ResponseWatch {
 
   #gone() {
     this.stop();
-    this.#verdict.abort();
+    if (this.#isUnderWay) this.#verdict.abort();
   }
 }

@@ -222,7 +222,14 @@ function outgoingOf(env) {
  */
 function refusal(verdict, c) {
   const { status, contentType, body } = verdict.refusal();
+  /** @type {Record<string, any>} */
   const fields = { 'Content-Type': contentType };
+  // Those of a limiter around the app, which would be replaced.
+  const outgoing = outgoingOf(c.env);
+  for (const name of outgoing === null ? [] : exposedHeaders) {
+    const there = outgoing?.getHeader(name);
+    if (there !== undefined) fields[name] = there;
+  }
   verdict.write(fields, onRecord);
   return /** @type {any} */ (c).body(verdict.isHead ? null : body, status, fields);
 }

@@ -5,7 +5,7 @@
 
 import { checkNames, checkWhole } from '../../arguments.js';
 import { address } from '../../clients/address.js';
-import { check } from '../../errors.js';
+import { check, checkNumber } from '../../errors.js';
 import { checkShared } from '../options.js';
 import { Warnings } from '../warnings.js';
 import { MessageConnection as Connection } from './connection.js';
@@ -74,7 +74,8 @@ export function messageLimit(options) {
     '"drop", "close", "answer" or a function',
     onRefusal,
   );
-  if (closeCode !== undefined) checkWhole('closeCode', closeCode, 1000, 4999);
+  const isCode = closeCode === undefined || mayBeSent(closeCode);
+  checkNumber(isCode, 'closeCode', '1000 to 1003, 1007 to 1014 or 3000 to 4999', closeCode);
   const warnings = new Warnings(onWarning);
   /** @type {import('./connection.js').Settings} */
   const settings = {
@@ -93,6 +94,16 @@ export function messageLimit(options) {
       : new Connection(settings, noClient.client, asked, false);
   };
 }
+
+/**
+ * Codes that a connection may be closed with (RFC 6455, section 7.4, and IANA's registry): the others are never sent.
+ * @param {number} code
+ */
+const mayBeSent = (code) =>
+  Number.isInteger(code) &&
+  ((code >= 1000 && code <= 1003) ||
+    (code >= 1007 && code <= 1014) ||
+    (code >= 3000 && code <= 4999));
 
 /**
  * A cost by the size of a message: one token for each so many bytes that it has begun, and at least one.
