@@ -46,7 +46,8 @@ std::uint64_t weight_of(const Limit& limit, const BucketState& state, std::int64
 std::int64_t TierLimiter::moved(std::int64_t balance, const Definition& last, const Definition& present,
                                 OnRaise raise) const noexcept {
   if (&last == &present) return balance;
-  if (raise == OnRaise::keep && last.tier == present.tier) raise = present.limit.on_raise;
+  // What `set_tier` asked for is for the move.
+  if (last.tier == present.tier) raise = present.limit.on_raise;
   return move_balance(balance, last.limit, present.limit, raise);
 }
 

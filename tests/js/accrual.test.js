@@ -311,3 +311,14 @@ test('documents that come after a decision at its very time are met one after th
   limiter.setPolicies(still(42));
   assert.equal(limiter.peek('acme').remaining, 12);
 });
+
+test('before a document with a prorated limit that follows on others, the one that it replaces counts for all of the time', () => {
+  const { limiter, clock } = clocked(only(1000, 1, 'at-next'));
+  limiter.allow('acme', 1000);
+  clock.ms = 10_000;
+  limiter.setPolicies(only(1000, 10, 'at-next'));
+  clock.ms = 20_000;
+  limiter.setPolicies(only(1000, 3));
+  clock.ms = 21_000;
+  assert.equal(limiter.peek('acme').remaining, 20 * 10 + 3);
+});

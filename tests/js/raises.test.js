@@ -310,3 +310,20 @@ test('onRaise of setTier is not lost to what is settled or refunded before the n
     assert.equal(limiter.allow('acme'), false);
   }
 });
+
+test('onRaise of setTier is for the move alone: what a document raises afterwards goes by the document', () => {
+  const document = (pro) => ({ default: bucket(5), tiers: { pro: bucket(pro) } });
+  // The move was made by a decision that names the tier.
+  const moved = clocked(document(10)).limiter;
+  moved.allow('acme', 5);
+  moved.setTier('acme', 'pro', { onRaise: 'fill' });
+  moved.check('acme', { tier: 'pro' });
+  moved.setPolicies(document(100));
+  assert.equal(moved.peek('acme').remaining, 0);
+  // There was none: a tier that is not there is the default.
+  const stayed = clocked(document(10)).limiter;
+  stayed.allow('acme', 5);
+  stayed.setTier('acme', 'gone', { onRaise: 'fill' });
+  stayed.setPolicies({ default: bucket(50) });
+  assert.equal(stayed.peek('acme').remaining, 0);
+});

@@ -100,9 +100,10 @@ function moved({ tokens, touched, limit: last }, limit, raise, observe) {
   if (last.unit !== limit.unit) observe('moved');
   if (!result.isEqual(tokens)) observe('moved and rounded');
   if (limit.capacity.isMore(last.capacity)) {
-    const rule = raise ?? (last.tier === limit.tier ? limit.onRaise : 'keep');
+    const isMove = last.tier !== limit.tier;
+    const rule = isMove ? (raise ?? 'keep') : limit.onRaise;
     observe(`raised: ${rule}`);
-    if (raise !== undefined) observe(`raised as setTier asked: ${rule}`);
+    if (isMove && raise !== undefined) observe(`raised as setTier asked: ${rule}`);
     if (rule === 'fill') {
       result = limit.capacity;
     } else if (rule === 'proportional') {
