@@ -481,6 +481,7 @@ void TierLimiter::install(PolicySet& policies, std::int64_t began, bool prorated
   for (const ClientTier& assignment : policies.clients) {
     clients.set(assignment.client, acquire_tier(assignment.tier));
   }
+  if (secret_ && prorated && revisions_.size() > 1) move_clients(clients);
   directory_.replace_document(clients);
 
   for (std::size_t i = tiers.size(); i > 0; --i) directory_.release(tiers[i - 1]);
@@ -492,6 +493,33 @@ void TierLimiter::install(PolicySet& policies, std::int64_t began, bool prorated
   }
   rejected_ = std::move(policies.rejected);
   warnings_ = std::move(policies.warnings);
+}
+
+// What a document means for the buckets of clients that it moves to another tier, or whose tier it takes away: those
+// whose new limits are prorated are looked at, for the last time by the old ones, as by `set_tier`.
+void TierLimiter::move_clients(const Assignments& documented) noexcept {
+  const Revision& before = revisions_[revisions_.size() - 2];
+  const std::int64_t now = revisions_.back().began;
+  const auto look = [&](const Slot& place) {
+    const Fingerprint client = place.client;
+    const TierId old_tier = directory_.own(client).value_or(no_tier);
+    const TierId tier = directory_.overridden(client) ? old_tier : documented.find(client).value_or(no_tier);
+    static_cast<void>(find_members(client, judge_of(tier)));
+    for (std::uint32_t i = 0; i < member_count_; ++i) {
+      Member& member = members_[i];
+      const Definition& present = definitions_[member.definition];
+      const Definition* const old = in_revision(before, old_tier, present.kind);
+      if (!member.present || present.limit.accrual != Accrual::prorated || old == nullptr ||
+          old->tier == present.tier || table_.seek(member.bucket)->state.touched > now) {
+        continue;
+      }
+      member.definition = static_cast<std::uint32_t>(old - definitions_.data());
+      bring_up(member, now, directory_.raise(client));
+      store_member(member, 0, now);
+    }
+  };
+  directory_.each_client(look);
+  documented.each_client(look);
 }
 
 // Puts the last revision in force: what each tier's name means from now on.

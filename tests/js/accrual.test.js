@@ -322,3 +322,36 @@ test('before a document with a prorated limit that follows on others, the one th
   clock.ms = 21_000;
   assert.equal(limiter.peek('acme').remaining, 20 * 10 + 3);
 });
+
+test('a document that moves a client to another tier, or takes its tier away: time before it accrues as it was', () => {
+  const document = (tier, tiers = { a: bucket(100, 1), b: bucket(100, 10) }) => ({
+    default: bucket(100, 20),
+    tiers,
+    clients: { acme: tier },
+  });
+  for (const [before, after, at10, at11] of [
+    [document('a'), document('b'), 10, 20],
+    [document('b'), document('a'), 100, 100],
+    [document('a'), document('gone'), 10, 30],
+    [document('a'), document('a', {}), 10, 30],
+    [document('a'), { default: bucket(100, 20) }, 10, 30],
+    [{ default: bucket(100, 20) }, document('a'), 100, 100],
+    [document('a', {}), document('a'), 100, 100],
+    [document('a'), { ...document('b'), default: bucket(100, 20, 'at-next') }, 10, 20],
+  ]) {
+    const { limiter, clock } = clocked(before);
+    limiter.allow('acme', 100);
+    clock.ms = 10_000;
+    limiter.setPolicies(after);
+    assert.equal(limiter.peek('acme').remaining, at10);
+    clock.ms = 11_000;
+    assert.equal(limiter.peek('acme').remaining, at11);
+  }
+  // So it is with an assignment whose tier goes.
+  const { limiter, clock } = clocked(document('b'));
+  limiter.setTier('other', 'a');
+  limiter.allow('other', 100);
+  clock.ms = 10_000;
+  limiter.setPolicies({ default: bucket(100, 20) });
+  assert.equal(limiter.peek('other').remaining, 10);
+});

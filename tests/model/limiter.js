@@ -106,12 +106,32 @@ export class ModelLimiter {
         throw new ModelError({ kind: 'clock-error' });
       }
       history = before.with(since, policies);
+      if (hasProrated(policies)) this.#moveClients(policies, since);
       if (before.revisions.length === history.revisions.length) this.#observe('history is full');
     } else if (this.#history !== null) this.#observe('history dropped');
     this.#history = history;
     this.#policies = policies;
     this.#revision += 1;
     return this.#report();
+  }
+
+  /** Whom a document moves to another tier is looked at for the last time by the limits before. */
+  #moveClients(policies, now) {
+    const named = [...this.#policies.clients.keys(), ...policies.clients.keys()];
+    for (const client of new Set([...named, ...this.#assigned.keys()])) {
+      const newTier = this.#assigned.get(client) ?? policies.clients.get(client) ?? null;
+      const oldLimits = this.#limitsOf(this.#ownTier(client)).limits;
+      for (const limit of this.#limitsOf(newTier, policies).limits) {
+        const { name, algorithm } = limit;
+        const old = oldLimits.find((each) => each.name === name && each.algorithm === algorithm);
+        if (!isProrated(limit) || old === undefined || old.tier === limit.tier) continue;
+        const { bucket } = this.#bucketFor(client, old);
+        if (bucket === undefined || bucket.state.touched > now) continue;
+        this.#observe('a document moves a client');
+        const state = this.#brought(bucket, old, now, this.#raises.get(client));
+        this.#table.put(client, bucketOf(old, state, bucket));
+      }
+    }
   }
 
   #report() {
@@ -444,8 +464,7 @@ export class ModelLimiter {
     return this.#assigned.get(client) ?? this.#policies.clients.get(client) ?? null;
   }
 
-  #limitsOf(tier) {
-    const { defaultLimits, tiers } = this.#policies;
+  #limitsOf(tier, { defaultLimits, tiers } = this.#policies) {
     const byDefault = (fallback) => ({ limits: defaultLimits, tier, fallback });
     if (tier === null) return byDefault('no-tier');
     if (!tiers.has(tier)) return byDefault('unknown-tier');

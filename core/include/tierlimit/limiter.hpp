@@ -475,6 +475,7 @@ class TierLimiter {
   void measure(Judgement& judgement, std::uint64_t cost, std::int64_t now) noexcept;
   [[nodiscard]] Adjusted adjust(const Fingerprint& client, TierChoice tier, std::int64_t change, std::int64_t now,
                                 const Hold* hold, const Hold::Limits* charged) noexcept;
+  void move_clients(const Assignments& documented) noexcept;
   [[nodiscard]] Hold::Limits judged_together(std::uint32_t limits) const noexcept;
   [[nodiscard]] std::int64_t charge_more(Member& member, const Fingerprint& client, std::int64_t tokens,
                                          std::int64_t now) noexcept;

@@ -83,6 +83,12 @@ class Assignments {
   [[nodiscard]] BucketTable& table() noexcept { return placed_; }
   [[nodiscard]] static TierId tier_of(const Slot& place) noexcept { return place.definition - 1; }
 
+  /// Visits the slot of each client that has its place (`tier_of`).
+  template <class Visit>
+  void each_client(Visit visit) const {
+    placed_.each(visit);
+  }
+
   template <class Visit>
   void each_tier(Visit visit) const {
     for (const TierNote& note : notes_) {
@@ -174,6 +180,13 @@ class TierDirectory {
   /// Takes the document's assignments in place of the last document's.
   void replace_document(Assignments& document);
   void seed(const Secret& secret);
+
+  /// Visits the slot of each client that is in a tier, by the document or since.
+  template <class Visit>
+  void each_client(Visit visit) const {
+    document_.each_client(visit);
+    assigned_.each_client(visit);
+  }
 
   template <class Visit>
   void each(Visit visit) {
