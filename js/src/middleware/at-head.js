@@ -68,7 +68,7 @@ function writeHead(status, reason, fields) {
 function copied(given) {
   /** @type {Record<string, any>} */
   const fields = {};
-  for (const name in given) if (Object.hasOwn(given, name)) fields[name] = given[name];
+  for (const name of Object.keys(given ?? {})) fields[name] = /** @type {any} */ (given)[name];
   return fields;
 }
 
