@@ -61,10 +61,9 @@ Error out_of_range(std::int64_t now) {
                  "the clock reads " + std::to_string(now) + " microseconds; it must be within 2^53 of zero");
 }
 
-// Why a change of policies or of a tier, whose time counts, cannot be at that time; nullopt: it can.
-std::optional<ErrorCode> untimely(std::optional<std::int64_t> now, std::int64_t earliest) noexcept {
-  if (!now) return ErrorCode::invalid_time;
-  return *now >= earliest ? std::nullopt : std::optional{ErrorCode::clock};
+// Why a change of policies or of a tier, whose time counts, cannot be at that time.
+ErrorCode untimely(std::optional<std::int64_t> now) noexcept {
+  return now ? ErrorCode::clock : ErrorCode::invalid_time;
 }
 
 bool failed(const Judgement& judgement) noexcept {
@@ -264,37 +263,44 @@ std::optional<ErrorCode> TierLimiter::assign(std::string_view client, std::optio
   return std::nullopt;
 }
 
-// What a change of its tier means for a client's buckets: those whose new limits are prorated are looked at, for the
-// last time by the old ones.
+// What a change of its tier by `set_tier` means for a client's buckets.
 std::optional<ErrorCode> TierLimiter::change_tier(const Fingerprint& client, Judge old_judge, Judge new_judge,
                                                   OnRaise on_raise, std::optional<std::int64_t> now) {
   const OnRaise raise = directory_.raise(client);
-  // First whether the time is right for all of them.
-  for (const bool stores : {false, true}) {
-    if (stores) {
-      // Who has no bucket has nothing to be raised.
-      bool has_bucket = false;
-      for (const Kind& kind : kinds_) has_bucket |= kind.users != 0 && table_.seek(client ^ kind.key) != nullptr;
-      if (!directory_.set_raise(client, has_bucket ? on_raise : OnRaise::keep)) return ErrorCode::out_of_memory;
-    }
-    static_cast<void>(find_members(client, new_judge));
-    for (std::uint32_t i = 0; i < member_count_; ++i) {
-      Member& member = members_[i];
-      if (!member.present || limit_of(member).accrual != Accrual::prorated) continue;
-      const std::uint32_t old = definition_of_kind(old_judge, definitions_[member.definition].kind);
-      if (old == 0) continue;
-      member.definition = old;
-      const std::optional<ErrorCode> error = untimely(now, earliest(table_.seek(member.bucket), limit_of(member)));
-      if (error) {
-        // What a candidate is told has happened; its own buckets may be later.
-        if (!is_shadow_) return error;
-      } else if (stores) {
-        bring_up(member, *now, raise);
-        store_member(member, 0, *now);
-      }
-    }
-  }
+  // First whether the time is right for all of them. What a candidate is told has happened; its own may be later.
+  if (look_back(client, old_judge, new_judge, raise, now, false) && !is_shadow_) return untimely(now);
+  // Who has no bucket has nothing to be raised.
+  if (!directory_.set_raise(client, has_bucket(client) ? on_raise : OnRaise::keep)) return ErrorCode::out_of_memory;
+  static_cast<void>(look_back(client, old_judge, new_judge, raise, now, true));
   return std::nullopt;
+}
+
+// Looks at those of a client's buckets whose new limits are prorated, for the last time by the old ones: time until now
+// has accrued by those. Returns whether there are any for which that can be; or only whether any for which it cannot.
+bool TierLimiter::look_back(const Fingerprint& client, Judge old_judge, Judge new_judge, OnRaise raise,
+                            std::optional<std::int64_t> now, bool stores) noexcept {
+  bool found = false;
+  static_cast<void>(find_members(client, new_judge));
+  for (std::uint32_t i = 0; i < member_count_; ++i) {
+    Member& member = members_[i];
+    if (!member.present || limit_of(member).accrual != Accrual::prorated) continue;
+    const Definition& present = definitions_[member.definition];
+    member.definition = definition_of_kind(old_judge, present.kind);
+    if (member.definition == 0 || definitions_[member.definition].tier == present.tier) continue;
+    const bool timely = now && *now >= earliest(table_.seek(member.bucket), limit_of(member));
+    found |= timely == stores;
+    if (!timely || !stores) continue;
+    bring_up(member, *now, raise);
+    store_member(member, 0, *now);
+  }
+  return found;
+}
+
+bool TierLimiter::has_bucket(const Fingerprint& client) const noexcept {
+  for (const Kind& kind : kinds_) {
+    if (kind.users != 0 && table_.seek(client ^ kind.key) != nullptr) return true;
+  }
+  return false;
 }
 
 // ---- Policies ------------------------------------------------------------------------------------------------------
@@ -306,8 +312,8 @@ bool TierLimiter::load(std::string_view json, std::optional<std::int64_t> now, L
   // The first document is in force since ever.
   const bool timed = !revisions_.empty() && (revisions_.back().prorated || census.prorated);
   if (timed) {
-    if (const auto error = untimely(now, revisions_.back().began)) {
-      errors.push_back(explain_change(*error));
+    if (!now || *now < revisions_.back().began) {
+      errors.push_back(explain_change(untimely(now)));
       return false;
     }
   }
@@ -468,20 +474,19 @@ void TierLimiter::install(PolicySet& policies, std::int64_t began, bool prorated
     const TierId id = directory_.acquire(tier.name);
     tiers.push_back(id);
     if (!tier.policy.valid()) continue;
-    if (revision.judges.size() < id + 2) revision.judges.resize(id + 2);
-    revision.judges[id + 1] = judge(id, directory_[id].judge, tier.policy);
+    if (revision.judges.size() <= place_of(id)) revision.judges.resize(place_of(id) + 1);
+    revision.judges[place_of(id)] = judge(id, directory_[id].judge, tier.policy);
     ++revision.count;
   }
-  tiers.swap(document_tiers_);
-  revisions_.push_back(std::move(revision));
-  enter();
-
   Assignments clients;
   if (secret_) clients.seed(*secret_, [](TierId) {});
   for (const ClientTier& assignment : policies.clients) {
     clients.set(assignment.client, acquire_tier(assignment.tier));
   }
-  if (secret_ && prorated && revisions_.size() > 1) move_clients(clients);
+  if (secret_ && prorated && !revisions_.empty()) move_clients(revision, clients);
+  tiers.swap(document_tiers_);
+  revisions_.push_back(std::move(revision));
+  enter();
   directory_.replace_document(clients);
 
   for (std::size_t i = tiers.size(); i > 0; --i) directory_.release(tiers[i - 1]);
@@ -495,27 +500,17 @@ void TierLimiter::install(PolicySet& policies, std::int64_t began, bool prorated
   warnings_ = std::move(policies.warnings);
 }
 
-// What a document means for the buckets of clients that it moves to another tier, or whose tier it takes away: those
-// whose new limits are prorated are looked at, for the last time by the old ones, as by `set_tier`.
-void TierLimiter::move_clients(const Assignments& documented) noexcept {
-  const Revision& before = revisions_[revisions_.size() - 2];
-  const std::int64_t now = revisions_.back().began;
+// What a document means for the buckets of clients that it moves to another tier, or whose tier it takes away, before
+// it is in force: the same as `set_tier`.
+void TierLimiter::move_clients(const Revision& next, const Assignments& documented) noexcept {
   const auto look = [&](const Slot& place) {
     const Fingerprint client = place.client;
     const TierId old_tier = directory_.own(client).value_or(no_tier);
     const TierId tier = directory_.overridden(client) ? old_tier : documented.find(client).value_or(no_tier);
-    static_cast<void>(find_members(client, judge_of(tier)));
-    for (std::uint32_t i = 0; i < member_count_; ++i) {
-      Member& member = members_[i];
-      const Definition& present = definitions_[member.definition];
-      const Definition* const old = in_revision(before, old_tier, present.kind);
-      if (!member.present || present.limit.accrual != Accrual::prorated || old == nullptr ||
-          old->tier == present.tier || table_.seek(member.bucket)->state.touched > now) {
-        continue;
-      }
-      member.definition = static_cast<std::uint32_t>(old - definitions_.data());
-      bring_up(member, now, directory_.raise(client));
-      store_member(member, 0, now);
+    const OnRaise raise = directory_.raise(client);
+    if (look_back(client, judge_of(old_tier), judge_in(next, tier), raise, next.began, true)) {
+      // What `set_tier` asked for was for the move that it made.
+      static_cast<void>(directory_.set_raise(client, OnRaise::keep));
     }
   };
   directory_.each_client(look);
@@ -548,12 +543,17 @@ void TierLimiter::enter() noexcept {
 
 // ---- Accrual in parts ----------------------------------------------------------------------------------------------
 
-// The limit of a kind that judged a tier's clients in a document; null: none did.
+// What judged a tier's clients in a document.
+TierLimiter::Judge TierLimiter::judge_in(const Revision& revision, TierId tier) noexcept {
+  const std::size_t place = place_of(tier);
+  const Judge own = place < revision.judges.size() ? revision.judges[place] : 0;
+  return own != 0 ? own : revision.judges.front();
+}
+
+// Their limit of a kind; null: there was none.
 const TierLimiter::Definition* TierLimiter::in_revision(const Revision& revision, TierId tier,
                                                         std::uint32_t kind) const noexcept {
-  const std::size_t place = tier == no_tier ? 0 : std::size_t{tier} + 1;
-  const Judge own = place < revision.judges.size() ? revision.judges[place] : 0;
-  const std::uint32_t definition = definition_of_kind(own != 0 ? own : revision.judges.front(), kind);
+  const std::uint32_t definition = definition_of_kind(judge_in(revision, tier), kind);
   return definition == 0 ? nullptr : &definitions_[definition];
 }
 

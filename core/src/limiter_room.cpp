@@ -85,9 +85,13 @@ void TierLimiter::forget_log(const Slot& slot) noexcept {
 }
 
 void TierLimiter::forget(Slot& slot) noexcept {
+  const Fingerprint client = directory_.raises().size() == 0 ? Fingerprint{} : client_of(slot);
   forget_log(slot);
   release(slot.definition);
   table_.erase(slot);
+  if (directory_.raise(client) != OnRaise::keep && !has_bucket(client)) {
+    static_cast<void>(directory_.set_raise(client, OnRaise::keep));
+  }
 }
 
 void TierLimiter::forget_full(Slot& slot, std::int64_t now) noexcept {
@@ -102,7 +106,7 @@ void TierLimiter::count_log(const WindowLog* before, const WindowLog* after) noe
   if (before != nullptr) log_bytes_ -= WindowLog::bytes(before->capacity());
   // A quarter is kept for logs: a flood of buckets that have none must not leave those without room that need one.
   const std::uint64_t kept = keeps_logs_ ? options_.max_bytes / 4 : 0;
-  table_.set_max_bytes(options_.max_bytes - std::max(log_bytes_, kept));
+  table_.set_max_bytes(options_.max_bytes - std::max(log_bytes_ + counted_on_bytes_, kept));
 }
 
 void TierLimiter::release(std::uint32_t definition) noexcept {
@@ -182,14 +186,15 @@ std::uint64_t TierLimiter::time_to_full(const Slot& slot, std::int64_t now) cons
 Slot* TierLimiter::room_for_new(Judgement& judgement, const Fingerprint& client, std::int64_t now) noexcept {
   // The cost of a client never seen is above the capacity: its bucket stays full, so there is nothing to remember.
   if (judgement.status == Judgement::Status::denied) return nullptr;
-  Candidate candidate;
-  Slot* const slot = room_for(client, client, *judgement.limit, judgement.state, 0, now, candidate);
-  if (slot == nullptr) {
-    ++stats_.table_full;
-    judgement.state = full_bucket(*judgement.limit, now);
-    table_full(judgement, candidate);
+  const Candidate candidate = place_for(client, client, *judgement.limit, judgement.state, 0, now);
+  if (!turned_away(candidate)) {
+    make_room(*candidate.slot, now);
+    if (Slot* const slot = table_.insert(client)) return slot;
   }
-  return slot;
+  ++stats_.table_full;
+  judgement.state = full_bucket(*judgement.limit, now);
+  table_full(judgement, wait_for(candidate));
+  return nullptr;
 }
 
 // What becomes of an admission that is only asked about: nothing is charged, but there has to be room.
@@ -198,15 +203,19 @@ void TierLimiter::foresee(Judgement& judgement, const Fingerprint& client, const
   judgement.state.balance += static_cast<std::int64_t>(cost) * judgement.limit->unit;  // The step charged it.
   if (slot == nullptr && !table_.has_room(client)) {
     const Candidate candidate = first_to_go(client, client, eviction_sample, now);
-    if (turned_away(candidate)) table_full(judgement, candidate);
+    if (turned_away(candidate)) table_full(judgement, wait_for(candidate));
   }
 }
 
-void TierLimiter::table_full(Judgement& judgement, const Candidate& candidate) const noexcept {
+void TierLimiter::table_full(Judgement& judgement, std::uint64_t wait) const noexcept {
   judgement.status = Judgement::Status::denied;
   judgement.reason = Reason::table_full;
-  const std::uint64_t wait = options_.sweep && candidate.loss < never_full ? candidate.loss : never;
   judgement.wait = std::max(judgement.wait, wait);
+}
+
+// The time until the first to go is full, and so goes; `never` where that is not what it goes for.
+std::uint64_t TierLimiter::wait_for(const Candidate& candidate) const noexcept {
+  return goes_when_full() && options_.sweep && candidate.loss < never_full ? candidate.loss : never;
 }
 
 // Of a sample of buckets of others the one to forget first: where the least is lost, and of equals the one that was not
@@ -215,14 +224,14 @@ void TierLimiter::table_full(Judgement& judgement, const Candidate& candidate) c
 TierLimiter::Candidate TierLimiter::first_to_go(const Fingerprint& client, const Fingerprint& bucket,
                                                 std::uint32_t sample, std::int64_t now, bool for_log) const noexcept {
   Candidate first;
-  // Where nobody goes before he is full, who is first is first.
-  const bool by_wait = options_.on_full == LimiterOptions::OnFull::deny;
+  if (counted_on_count_ == counted_on_.size()) return first;
   const auto* const counted_on = counted_on_.data() + counted_on_count_;
   table_.near(bucket, sample, [&](Slot& slot) {
     if (client_of(slot) == client || std::find(counted_on_.data(), counted_on, slot.client) != counted_on) return false;
     if (for_log && log_of(slot) == nullptr) return true;
     const Loss loss = loss_of(slot, now);
-    std::uint64_t lost = by_wait ? loss.wait : loss.weight;
+    // Where nobody goes before he is full, who is first is first.
+    std::uint64_t lost = goes_when_full() ? loss.wait : loss.weight;
     if (loss.wait == never) {
       const BucketState state = seen_under(slot.definition, slot, now);
       lost = loss_for_good(definitions_[slot.definition].limit, state, std::max(now, slot.state.touched));
@@ -239,36 +248,49 @@ TierLimiter::Candidate TierLimiter::first_to_go(const Fingerprint& client, const
 // Whether a new bucket has to be refused while the table has no room and `candidate` is the first to go.
 bool TierLimiter::turned_away(const Candidate& candidate) const noexcept {
   if (candidate.slot == nullptr) return true;
-  return options_.on_full == LimiterOptions::OnFull::deny && !(options_.sweep && candidate.loss == 0);
+  return goes_when_full() && !(options_.sweep && candidate.loss == 0);
 }
 
-// A slot for a bucket of the client that is in this state from now on, at the expense of another's. Null where that is
-// not to be; `candidate` tells of the other.
-Slot* TierLimiter::room_for(const Fingerprint& client, const Fingerprint& bucket, const Limit& limit,
-                            const BucketState& state, std::uint64_t longest, std::int64_t now,
-                            Candidate& candidate) noexcept {
-  candidate = first_to_go(client, bucket, eviction_sample, now);
-  if (turned_away(candidate)) return nullptr;
+// Whose place a bucket of the client gets that is in this state from now on.
+TierLimiter::Candidate TierLimiter::place_for(const Fingerprint& client, const Fingerprint& bucket, const Limit& limit,
+                                              const BucketState& state, std::uint64_t longest,
+                                              std::int64_t now) const noexcept {
+  const Candidate candidate = first_to_go(client, bucket, eviction_sample, now);
   const std::uint64_t wait = tierlimit::time_to_full(limit, state, now);
   const std::uint64_t own =
       wait != never ? weight_of(limit, state, now, wait, longest) : loss_for_good(limit, state, now);
-  if (candidate.loss > own) {
-    candidate = first_to_go(client, bucket, wide_eviction_sample, now);
-  }
-  make_room(candidate, now);
-  return table_.insert(bucket);
+  if (turned_away(candidate) || candidate.loss <= own) return candidate;
+  return first_to_go(client, bucket, wide_eviction_sample, now);
 }
 
-// Forgets the candidate.
-void TierLimiter::make_room(const Candidate& candidate, std::int64_t now) noexcept {
-  Slot& slot = *candidate.slot;
-  if (options_.sweep && candidate.loss == 0) {
+// Forgets a bucket for others.
+void TierLimiter::make_room(Slot& slot, std::int64_t now) noexcept {
+  const Loss loss = loss_of(slot, now);
+  if (options_.sweep && loss.wait == 0) {
     forget_full(slot, now);
   } else {
     ++stats_.evictions;
-    stats_.evicted_tokens += loss_of(slot, now).tokens;
+    stats_.evicted_tokens += loss.tokens;
     forget(slot);
   }
+}
+
+// That a bucket will go: then it cannot for others, and the memory of its log is there.
+void TierLimiter::count_on(const Slot& slot) noexcept {
+  counted_on_[counted_on_count_++] = slot.client;
+  const WindowLog* const log = log_of(slot);
+  count_on_bytes(log == nullptr ? 0 : 0 - WindowLog::bytes(log->capacity()));
+}
+
+// That logs will take so much more.
+void TierLimiter::count_on_bytes(std::uint64_t bytes) noexcept {
+  counted_on_bytes_ += bytes;
+  count_log(nullptr, nullptr);
+}
+
+void TierLimiter::count_on_nobody() noexcept {
+  counted_on_count_ = 0;
+  count_on_bytes(0 - counted_on_bytes_);
 }
 
 // How many entries a log has when it is made or enlarged.
@@ -278,44 +300,55 @@ std::uint32_t TierLimiter::entries_of_larger(const WindowLog* log, const Limit& 
   return std::max(present + 1, std::min(most, present == 0 ? first_entries : present * 2));
 }
 
-bool TierLimiter::fits(std::uint32_t entries) const noexcept {
-  return table_.bytes() + log_bytes_ + WindowLog::bytes(entries) <= options_.max_bytes;
+bool TierLimiter::fits(std::uint64_t bytes) const noexcept {
+  return table_.bytes() + log_bytes_ + counted_on_bytes_ + bytes <= options_.max_bytes;
 }
 
-// Whether a member's charge finds room in its log, or for a larger one.
-bool TierLimiter::has_room_in_log(const Member& member, std::int64_t now) const noexcept {
+// Finds room in a member's log for one more charge, at the expense of others' where there is no memory left. Where
+// there is none the judgement tells when there will be.
+bool TierLimiter::plan_log(Judgement& judgement, const Member& member, const Fingerprint& client,
+                           std::int64_t now) noexcept {
   const Limit& limit = limit_of(member);
-  if (limit.algorithm != Algorithm::sliding_window) return true;
   const WindowLog* const log = sliding_window::log_of(member.state);
-  if (log != nullptr && (!log->full(now) || sliding_window::live(limit, log, now).expired != 0)) return true;
-  return fits(entries_of_larger(log, limit));
+  std::uint64_t own_wait = never;
+  if (log != nullptr) {
+    if (!log->full(now) || sliding_window::live(limit, log, now).expired != 0) return true;
+    // There will be when its own oldest charge counts no more.
+    own_wait = limit.fill - (static_cast<std::uint64_t>(now) - static_cast<std::uint64_t>(log->time(0)));
+  }
+  const std::uint64_t wanted = WindowLog::bytes(entries_of_larger(log, limit));
+  bool enough = true;
+  for (std::uint32_t attempts = wide_eviction_sample; !fits(wanted); --attempts) {
+    const Candidate candidate = first_to_go(client, member.bucket, wide_eviction_sample, now, true);
+    bool goes = attempts != 0 && !turned_away(candidate);
+    // Whoever has a log and needs a larger one gets it from those who have spent less, or not at all.
+    if (goes && log != nullptr) {
+      const std::uint64_t wait = tierlimit::time_to_full(limit, member.state, now);
+      goes = candidate.loss <= weight_of(limit, member.state, now, wait, longest_of(members_judge_));
+    }
+    if (!goes) {
+      enough = false;
+      const std::uint64_t wait = attempts != 0 ? wait_for(candidate) : never;
+      turn_away(judgement, member, std::min(own_wait, wait));
+      if (own_wait <= wait) return false;
+    }
+    count_on(*candidate.slot);
+  }
+  count_on_bytes(wanted - (log == nullptr ? 0 : WindowLog::bytes(log->capacity())));
+  return enough;
 }
 
-// Room in a bucket's log for one more charge, at the expense of others' where there is no memory left.
-bool TierLimiter::room_in_log(const Fingerprint& bucket, const Limit& limit, const Fingerprint& client,
-                              std::int64_t now, Candidate& candidate) noexcept {
-  for (std::uint32_t attempts = wide_eviction_sample;; --attempts) {
-    BucketState& state = table_.seek(bucket)->state;
-    WindowLog* const log = sliding_window::log_of(state);
-    if (log != nullptr) log->drop(sliding_window::live(limit, log, now).expired);
-    if (log != nullptr && !log->full(now)) return true;
-    const std::uint32_t wanted = entries_of_larger(log, limit);
-    WindowLog* const larger = fits(wanted) ? WindowLog::make(wanted) : nullptr;
-    if (larger != nullptr) {
-      count_log(log, larger);
-      if (log != nullptr) larger->take_over(log);
-      state.balance = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(larger));
-      return true;
-    }
-    candidate = first_to_go(client, bucket, wide_eviction_sample, now, true);
-    if (attempts == 0 || turned_away(candidate)) return false;
-    // Whoever has a log and needs a larger one gets it from those who have spent less, or not at all.
-    if (log != nullptr) {
-      const std::uint64_t wait = tierlimit::time_to_full(limit, state, now);
-      if (candidate.loss > weight_of(limit, state, now, wait, longest_of(members_judge_))) return false;
-    }
-    make_room(candidate, now);
-  }
+// Room in a log for one more charge, as planned. False where the memory for a larger one cannot be had.
+bool TierLimiter::make_log(const Limit& limit, BucketState& state, std::int64_t now) noexcept {
+  WindowLog* const log = sliding_window::log_of(state);
+  if (log != nullptr) log->drop(sliding_window::live(limit, log, now).expired);
+  if (log != nullptr && !log->full(now)) return true;
+  WindowLog* const larger = WindowLog::make(entries_of_larger(log, limit));
+  if (larger == nullptr) return false;
+  count_log(log, larger);
+  if (log != nullptr) larger->take_over(log);
+  state.balance = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(larger));
+  return true;
 }
 
 }  // namespace tierlimit

@@ -85,7 +85,7 @@ void TierLimiter::decide_together(Judgement& judgement, const Fingerprint& clien
     if (member.verdict != Outcome::Verdict::admitted) judgement.status = Judgement::Status::denied;
   }
   const bool admitted = judgement.status == Judgement::Status::admitted;
-  if (admitted && !(store ? make_members(judgement, client, cost, now) : foresee_members(judgement, client, now))) {
+  if (admitted && !make_members(judgement, members_.data(), member_count_, client, cost, now, store)) {
     measure(judgement, cost, now);
     if (store) {
       ++stats_.table_full;
@@ -99,6 +99,7 @@ void TierLimiter::decide_together(Judgement& judgement, const Fingerprint& clien
       Member& member = members_[i];
       // What is denied takes nobody's place.
       if (table_.seek(member.bucket) == nullptr && !insert(member)) continue;
+      if (!member.present) sweep_due_ += work_per_new_bucket;
       store_member(member, admitted ? cost : 0, now);
     }
   }
@@ -110,76 +111,78 @@ void TierLimiter::decide_together(Judgement& judgement, const Fingerprint& clien
 bool TierLimiter::insert(Member& member) noexcept {
   Slot* const slot = table_.insert(member.bucket);
   if (slot == nullptr) return false;
-  sweep_due_ += work_per_new_bucket;
-  take_in(member, *slot);
+  use(*slot, member.definition);
+  slot->state = member.state;
   return true;
 }
 
-void TierLimiter::take_in(Member& member, Slot& slot) noexcept {
-  use(slot, member.definition);
-  slot.state = member.state;
-}
-
-// Makes room for all that an admission stores; false, with the judgement saying so, where there is not enough.
-bool TierLimiter::make_members(Judgement& judgement, const Fingerprint& client, std::uint64_t cost,
-                               std::int64_t now) noexcept {
-  bool enough = true;
-  for (std::uint32_t i = 0; i < member_count_; ++i) {
-    Member& member = members_[i];
-    if (enough || !member.present) enough = make(judgement, member, client, cost, now) && enough;
+// Makes room for all that an admission stores of some members; or, where nothing is to be stored, only looks whether
+// there would be. False, with the judgement saying so, where there is not enough: then nobody has gone for it.
+bool TierLimiter::make_members(Judgement& judgement, Member* first, std::uint32_t count, const Fingerprint& client,
+                               std::uint64_t cost, std::int64_t now, bool stores) noexcept {
+  bool enough = plan(judgement, first, count, client, cost, now);
+  // Which of those that are full by then go for which member is another question then: it is asked until all find room.
+  std::uint64_t more = enough ? 0 : judgement.wait;
+  for (int rounds = 0; more != 0 && rounds < 8 && judgement.wait < longest_wait; ++rounds) {
+    Judgement then;
+    count_on_nobody();
+    static_cast<void>(plan(then, first, count, client, cost, now + static_cast<std::int64_t>(judgement.wait)));
+    more = then.wait;
+    judgement.wait = more == never ? never : judgement.wait + more;
   }
-  if (enough) return true;
-  for (std::uint32_t i = 0; i < member_count_; ++i) {
-    Slot* const slot = members_[i].present ? nullptr : table_.seek(members_[i].bucket);
+  if (enough && stores && !carry_out(first, count, now)) {
+    // The system does not give the memory that there might be.
+    table_full(judgement, never);
+    enough = false;
+  }
+  for (Member* member = first; !(enough && stores) && member != first + count; ++member) {
+    Slot* const slot = member->present ? nullptr : table_.seek(member->bucket);
     if (slot != nullptr) forget(*slot);
   }
-  return false;
+  count_on_nobody();
+  return enough;
 }
 
-// The same for one of them.
-bool TierLimiter::make(Judgement& judgement, Member& member, const Fingerprint& client, std::uint64_t cost,
-                       std::int64_t now) noexcept {
-  const Limit& limit = limit_of(member);
-  Candidate candidate;
-  if (table_.seek(member.bucket) == nullptr && !insert(member)) {
-    const BucketState charged = step_by(limit, member.state, now, cost).state;
-    Slot* const slot = room_for(client, member.bucket, limit, charged, longest_of(members_judge_), now, candidate);
-    if (slot != nullptr) take_in(member, *slot);
+// Finds who has to go for some members, and how much memory their logs take more. What has room gets a slot.
+bool TierLimiter::plan(Judgement& judgement, Member* first, std::uint32_t count, const Fingerprint& client,
+                       std::uint64_t cost, std::int64_t now) noexcept {
+  bool enough = true;
+  for (Member* member = first; member != first + count; ++member) {
+    const Limit& limit = limit_of(*member);
+    if (table_.seek(member->bucket) == nullptr && !insert(*member)) {
+      const BucketState charged = step_by(limit, member->state, now, cost).state;
+      const Candidate candidate = place_for(client, member->bucket, limit, charged, longest_of(members_judge_), now);
+      if (turned_away(candidate)) {
+        enough = false;
+        turn_away(judgement, *member, wait_for(candidate));
+      }
+      if (candidate.slot == nullptr) continue;
+      count_on(*candidate.slot);
+    }
+    if (limit.algorithm == Algorithm::sliding_window) enough = plan_log(judgement, *member, client, now) && enough;
   }
-  const bool made =
-      table_.seek(member.bucket) != nullptr &&
-      (limit.algorithm != Algorithm::sliding_window || room_in_log(member.bucket, limit, client, now, candidate));
-  // Its log may have become another. (That of one which was not there goes again where there is no room for all.)
-  if (member.present && limit.algorithm == Algorithm::sliding_window) {
-    member.state.balance = table_.seek(member.bucket)->state.balance;
+  return enough;
+}
+
+// Lets go who has to, and makes what is missing. False where memory cannot be had.
+bool TierLimiter::carry_out(Member* first, std::uint32_t count, std::int64_t now) noexcept {
+  for (std::uint32_t i = 0; i < counted_on_count_; ++i) make_room(*table_.seek(counted_on_[i]), now);
+  bool made = true;
+  for (Member* member = first; made && member != first + count; ++member) {
+    made = table_.seek(member->bucket) != nullptr || insert(*member);
+    if (!made || limit_of(*member).algorithm != Algorithm::sliding_window) continue;
+    BucketState& state = table_.seek(member->bucket)->state;
+    made = make_log(limit_of(*member), state, now);
+    // It may have become another. (That of one which was not there goes again where there is no room for all.)
+    if (member->present) member->state.balance = state.balance;
   }
-  if (!made) turn_away(judgement, member, candidate);
   return made;
 }
 
-void TierLimiter::turn_away(Judgement& judgement, const Member& member, const Candidate& candidate) noexcept {
-  if (candidate.slot != nullptr) counted_on_[counted_on_count_++] = candidate.slot->client;
+// There is no room for a member for so long.
+void TierLimiter::turn_away(Judgement& judgement, const Member& member, std::uint64_t wait) noexcept {
   if (judgement.reason != Reason::table_full) judgement.binding = static_cast<std::uint32_t>(&member - members_.data());
-  table_full(judgement, candidate);
-}
-
-// Whether `make_members` would find room, with nothing made. Where buckets may be evicted it does.
-bool TierLimiter::foresee_members(Judgement& judgement, const Fingerprint& client, std::int64_t now) noexcept {
-  std::uint32_t more = 0;
-  for (std::uint32_t i = 0; i < member_count_; ++i) {
-    const Member& member = members_[i];
-    const bool lacks_place = !member.present && !table_.has_room(member.bucket, more);
-    if (!member.present && !lacks_place) ++more;
-    const bool lacks_log = !lacks_place && !has_room_in_log(member, now);
-    if (!lacks_place && !lacks_log) continue;
-    const Candidate candidate = first_to_go(client, member.bucket, eviction_sample, now, lacks_log);
-    if (turned_away(candidate)) {
-      turn_away(judgement, member, candidate);
-    } else {
-      counted_on_[counted_on_count_++] = candidate.slot->client;
-    }
-  }
-  return judgement.reason != Reason::table_full;
+  table_full(judgement, wait);
 }
 
 // Writes a member's state into its slot, and charges it.
@@ -201,7 +204,6 @@ void TierLimiter::store_member(Member& member, std::uint64_t charge, std::int64_
 
 // What there is to tell of each limit, and which of them binds.
 void TierLimiter::measure(Judgement& judgement, std::uint64_t cost, std::int64_t now) noexcept {
-  counted_on_count_ = 0;
   const bool is_full = judgement.reason == Reason::table_full;
   const bool admitted = judgement.status == Judgement::Status::admitted;
   double least = 0;
@@ -290,7 +292,6 @@ TierLimiter::Adjusted TierLimiter::adjust(const Fingerprint& client, TierChoice 
     const Hold::Limits* const in_shadow_charged = hold == nullptr ? nullptr : &hold->in_shadow;
     static_cast<void>(shadow_->adjust(client, in_shadow(tier), change, now, hold, in_shadow_charged));
   }
-  counted_on_count_ = 0;
   return adjusted;
 }
 
@@ -303,7 +304,7 @@ std::int64_t TierLimiter::charge_more(Member& member, const Fingerprint& client,
     if (member.present) store_member(member, 0, now);
     return 0;
   }
-  if (!make(nobody, member, client, static_cast<std::uint64_t>(charge), now)) return 0;
+  if (!make_members(nobody, &member, 1, client, static_cast<std::uint64_t>(charge), now, true)) return 0;
   store_member(member, static_cast<std::uint64_t>(charge), now);
   return charge;
 }

@@ -87,6 +87,7 @@ void TierLimiter::transfer(Archive& archive, std::int64_t now) {
 
   List<std::uint32_t> numbers;
   transfer_definitions(archive, numbers);
+  transfer_revisions(archive, numbers, now);
   transfer_table(archive, directory_.assigned_table(), numbers, now);
   transfer_table(archive, directory_.raises(), numbers, now);
   transfer_table(archive, table_, numbers, now);
@@ -135,12 +136,15 @@ void TierLimiter::transfer_definitions(Archive& archive, List<std::uint32_t>& nu
   for (std::uint32_t i = 0; i < count && archive.ok(); ++i) {
     NamedLimit named;
     TierId tier = no_tier;
+    std::uint8_t in_force = 0;
     if (!archive.reads()) {
       const Definition& definition = definitions_[numbers[i]];
       named = {kinds_[definition.kind].name, definition.limit};
       tier = definition.tier;
+      in_force = static_cast<std::uint8_t>(definition_of_kind(judge_of(tier), definition.kind) == numbers[i]);
     }
     transfer_tier(archive, tier);
+    archive.value(in_force);
     Text room;
     const std::string_view name = archive.text(named.name, room);
     archive.expect(name.size() <= LimitName::longest);
@@ -149,8 +153,64 @@ void TierLimiter::transfer_definitions(Archive& archive, List<std::uint32_t>& nu
     archive.raw(&named.limit, offsetof(Limit, rounded));
     archive.expect(sound(named.limit));
     if (!archive.reads()) continue;
-    if (archive.ok()) numbers.push_back(define(tier, judge_of(tier), named));
+    // One that is of a document before is another one, even where both say the same.
+    if (archive.ok()) numbers.push_back(define(tier, in_force != 0 ? judge_of(tier) : 0, named));
     if (tier != no_tier) directory_.release(tier);
+  }
+}
+
+// Which of `numbers` a definition has; the highest bit goes along.
+void TierLimiter::transfer_number(Archive& archive, const List<std::uint32_t>& numbers, std::uint32_t& definition) {
+  const std::uint32_t* const found = std::lower_bound(numbers.begin(), numbers.end(), definition & ~together);
+  std::uint32_t at = static_cast<std::uint32_t>(found - numbers.begin()) | (definition & together);
+  archive.value(at);
+  archive.expect((at & ~together) < numbers.size());
+  if (archive.reads()) definition = archive.ok() ? numbers[at & ~together] | (at & together) : 0;
+}
+
+// Since when the documents were in force whose times may count, and by what those before the present one judged.
+void TierLimiter::transfer_revisions(Archive& archive, const List<std::uint32_t>& numbers, std::int64_t now) {
+  const std::uint32_t count = archive.count(revisions_.size(), 8, sizeof(Revision));
+  archive.expect(count - 1 < most_revisions);
+  if (archive.reads() && archive.ok()) {
+    List<Revision> revisions(count - 1);
+    revisions.push_back(std::move(revisions_.back()));
+    revisions.swap(revisions_);
+  }
+  for (std::uint32_t i = 0; i < count && archive.ok(); ++i) {
+    Revision& revision = revisions_[i];
+    transfer_time(archive, revision.began, now, since_ever);
+    archive.expect(i == 0 || revision.began >= revisions_[i - 1].began);
+    if (i + 1 < count) transfer_judges(archive, numbers, revision);
+  }
+}
+
+// What judged each tier that had limits. Which tier that is its limits tell.
+void TierLimiter::transfer_judges(Archive& archive, const List<std::uint32_t>& numbers, Revision& revision) {
+  revision.count = archive.count(revision.count, 8, 2 * sizeof(Rule));
+  std::size_t place = 0;
+  for (std::uint32_t left = revision.count; left > 0 && archive.ok(); --left) {
+    Rule rule;
+    Judge judge = 0;
+    if (!archive.reads()) {
+      while (revision.judges[place] == 0) ++place;
+      judge = revision.judges[place++];
+      rule.size = size_of(judge);
+    }
+    archive.value(rule.size);
+    archive.expect(rule.size - 1 < Policy::most_limits);
+    for (std::uint32_t i = 0; i < rule.size && archive.ok(); ++i) {
+      if (!archive.reads()) rule.definitions[i] = definition_in(judge, i);
+      transfer_number(archive, numbers, rule.definitions[i]);
+      rule.definitions[i] &= ~together;
+      if (archive.reads()) ++definitions_[rule.definitions[i]].users;
+    }
+    if (!archive.reads() || !archive.ok()) continue;
+    place = place_of(definitions_[rule.definitions[0]].tier);
+    archive.expect(memory_available(2 * place * sizeof(Judge)), Fault::does_not_fit);
+    if (!archive.ok()) return;
+    revision.judges.resize(place + 1);
+    revision.judges[place] = make_judge(rule, 0);
   }
 }
 
@@ -172,24 +232,12 @@ void TierLimiter::transfer_raise(Archive& archive, const Slot& slot) {
 
 // One bucket. When read, it is put into the table.
 void TierLimiter::transfer_bucket(Archive& archive, const List<std::uint32_t>& numbers, Slot& slot, std::int64_t now) {
-  std::uint32_t number = 0;
-  if (!archive.reads()) {
-    // Of the documents before the present one, nothing is written.
-    const Definition& last = definitions_[slot.definition];
-    const std::uint32_t present = definition_of_kind(judge_of(last.tier), last.kind);
-    if (present != 0 && definitions_[present].limit.accrual == Accrual::prorated) {
-      slot.state = seen_under(present, slot, now);
-      slot.definition = present & 0x7fff'ffff;
-    }
-    const auto found = std::lower_bound(numbers.begin(), numbers.end(), std::uint32_t{slot.definition});
-    number = static_cast<std::uint32_t>(found - numbers.begin()) | std::uint32_t{slot.several_tiers} << 31;
-  }
-  archive.value(number);
+  std::uint32_t definition = slot.definition | std::uint32_t{slot.several_tiers} << 31;
+  transfer_number(archive, numbers, definition);
   if (archive.reads()) {
-    archive.expect((number & 0x7fff'ffff) < numbers.size());
     if (!archive.ok()) return;
-    slot.definition = numbers[number & 0x7fff'ffff] & 0x7fff'ffff;
-    slot.several_tiers = static_cast<unsigned char>(number >> 31) & 1;
+    slot.definition = definition & 0x7fff'ffff;
+    slot.several_tiers = static_cast<unsigned char>(definition >> 31) & 1;
   }
   transfer_time(archive, slot.state.touched, now, since_ever);
   const Limit& limit = definitions_[slot.definition].limit;
@@ -235,7 +283,7 @@ void TierLimiter::transfer_log(Archive& archive, Slot& slot, std::int64_t now) {
 
 // A log with room for so many entries.
 WindowLog* TierLimiter::make_log(std::uint32_t entries, Archive& archive) noexcept {
-  WindowLog* const log = fits(entries) ? WindowLog::make(entries) : nullptr;
+  WindowLog* const log = fits(WindowLog::bytes(entries)) ? WindowLog::make(entries) : nullptr;
   archive.expect(log != nullptr, Fault::does_not_fit);
   if (log != nullptr) count_log(nullptr, log);
   return log;

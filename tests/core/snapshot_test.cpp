@@ -116,6 +116,94 @@ TEST_CASE("snapshot: a restored limiter answers as the one it was taken of, at i
   }
 }
 
+namespace {
+
+// A document of a default and a tier, both prorated, by their rates.
+std::string prorated(int default_rate, int pro_rate, const char* on_raise = "keep", int capacity = 100) {
+  const auto policy = [&](int rate) {
+    return R"({"capacity": )" + std::to_string(capacity) + R"(, "refillPerSecond": )" + std::to_string(rate) +
+           R"(, "accrual": "prorated", "onRaise": ")" + on_raise + R"("})";
+  };
+  return R"({"default": )" + policy(default_rate) + R"(, "tiers": {"pro": )" + policy(pro_rate) + "}}";
+}
+
+}  // namespace
+
+TEST_CASE("snapshot: whose tier was set since the last decision accrues by that tier") {
+  TierLimiter limiter;
+  REQUIRE(limiter.set_policies(prorated(10, 1)).ok());
+  REQUIRE(limiter.seed({3, 4}));
+  REQUIRE(limiter.check({.client = "acme", .cost = 100}, 0).value().allowed);
+  REQUIRE(limiter.set_tier("acme", "pro", tierlimit::OnRaise::keep, 0).ok());
+  Bytes bytes = snapshot_of(limiter, 5 * second);
+  TierLimiter restored;
+  REQUIRE(restored.restore(from(bytes), 0).ok());
+  CHECK(limiter.peek({.client = "acme"}, 5 * second).value().remaining == 5);
+  CHECK(restored.peek({.client = "acme"}, 0).value().remaining == 5);
+  // By call it is the default's as before.
+  CHECK(limiter.peek({.client = "acme", .tier = "none"}, 5 * second).value().remaining == 50);
+  CHECK(restored.peek({.client = "acme", .tier = "none"}, 0).value().remaining == 50);
+}
+
+TEST_CASE("snapshot: the documents that a client has not met yet are met after it, whichever tier judges") {
+  TierLimiter limiter;
+  REQUIRE(limiter.set_policies(prorated(10, 1)).ok());
+  REQUIRE(limiter.seed({3, 4}));
+  for (const char* client : {"acme", "initech", "umbrella"}) {
+    REQUIRE(limiter.check({.client = client, .cost = 100}, 0).value().allowed);
+  }
+  REQUIRE(limiter.set_policies(prorated(1, 3), second).ok());
+  REQUIRE(limiter.set_tier("acme", "pro", tierlimit::OnRaise::proportional, 2 * second).ok());
+  REQUIRE(limiter.set_policies(prorated(2, 1, "add", 110), 4 * second).ok());
+  REQUIRE(limiter.check({.client = "umbrella", .cost = 1, .tier = "pro"}, 5 * second).value().allowed);
+  REQUIRE(limiter.set_policies(prorated(2, 1, "add", 110), 6 * second).ok());
+
+  Bytes bytes = snapshot_of(limiter, 7 * second);
+  TierLimiter restored;
+  REQUIRE(restored.restore(from(bytes), -7 * second).ok());
+  CHECK(restored.changed() == -8 * second);
+  // Looked at by each of both in turn, before any decision has been made since.
+  for (const std::int64_t later : {0, 1, 9, 200}) {
+    for (const char* client : {"acme", "initech", "umbrella", "new"}) {
+      for (const auto tier : {std::optional<std::string_view>{}, std::optional<std::string_view>{"pro"},
+                              std::optional<std::string_view>{"none"}}) {
+        CAPTURE(later, client, tier.value_or("its own"));
+        const auto a = limiter.peek({.client = client, .tier = tier}, (7 + later) * second).value();
+        const auto b = restored.peek({.client = client, .tier = tier}, (-7 + later) * second).value();
+        CHECK(a.remaining == b.remaining);
+        CHECK(a.reset == b.reset);
+      }
+    }
+  }
+  // And by documents to come.
+  REQUIRE(limiter.set_policies(prorated(0, 0, "fill", 120), 8 * second).ok());
+  CHECK(restored.set_policies(prorated(0, 0, "fill", 120), -9 * second).error()[0].code == tierlimit::ErrorCode::clock);
+  REQUIRE(restored.set_policies(prorated(0, 0, "fill", 120), -6 * second).ok());
+  for (const char* client : {"acme", "initech", "umbrella", "new"}) {
+    CAPTURE(client);
+    const auto a = limiter.check({.client = client}, 9 * second).value();
+    const auto b = restored.check({.client = client}, -5 * second).value();
+    CHECK(a.remaining == b.remaining);
+    CHECK(a.remaining == 119);
+  }
+}
+
+TEST_CASE("snapshot: documents of one time are told apart by the limits that judged") {
+  // The last one says what the first one said, and the one between cuts balances down.
+  TierLimiter limiter;
+  REQUIRE(limiter.set_policies(prorated(1, 1)).ok());
+  REQUIRE(limiter.seed({3, 4}));
+  REQUIRE(limiter.set_policies(prorated(2, 1), second).ok());
+  REQUIRE(limiter.check({.client = "acme", .cost = 1}, second).value().allowed);
+  REQUIRE(limiter.set_policies(prorated(2, 1, "keep", 10), second).ok());
+  REQUIRE(limiter.set_policies(prorated(2, 1), second).ok());
+  Bytes bytes = snapshot_of(limiter, second);
+  TierLimiter restored;
+  REQUIRE(restored.restore(from(bytes), 0).ok());
+  CHECK(limiter.peek({.client = "acme"}, second).value().remaining == 10);
+  CHECK(restored.peek({.client = "acme"}, 0).value().remaining == 10);
+}
+
 TEST_CASE("snapshot: a drained client is still drained") {
   TierLimiter limiter;
   REQUIRE(limiter.set_policies(R"({"default": {"capacity": 5, "refillPerSecond": 0}})").ok());
@@ -181,6 +269,30 @@ TEST_CASE("snapshot: many clients come back, though in the order of their places
     REQUIRE(decision.remaining == 4);
     REQUIRE(decision.tier == "pro");
   }
+}
+
+TEST_CASE("snapshot: what set_tier asks for is forgotten with the bucket that it was for") {
+  constexpr const char* documents = R"({
+    "default": {"capacity": 5, "refillPerSecond": 1},
+    "tiers": {"small": {"capacity": 1, "refillPerSecond": 1}, "large": {"capacity": 50, "refillPerSecond": 0}}
+  })";
+  TierLimiter limiter({.max_clients = 10});
+  REQUIRE(limiter.set_policies(documents).ok());
+  REQUIRE(limiter.seed({3, 4}));
+  std::int64_t now = 0;
+  // Each is put into a tier and taken out of it again, and stays away until others have its place.
+  for (int i = 0; i < 20'000; ++i) {
+    const std::string client = std::to_string(i);
+    now += 100'000;
+    REQUIRE(limiter.check({.client = client}, now).value().allowed);
+    REQUIRE(limiter.set_tier(client, "small").ok());
+    REQUIRE(limiter.set_tier(client, std::nullopt, tierlimit::OnRaise::fill).ok());
+  }
+  CHECK(limiter.stats().assignments == 0);
+  CHECK(snapshot_of(limiter, now).size() < 1000);
+  // One of them comes back by a tier that is named, and then by its own: nothing waits for it.
+  REQUIRE(limiter.check({.client = "0", .tier = "small"}, now).value().allowed);
+  CHECK(limiter.peek({.client = "0"}, now).value().remaining == 0);
 }
 
 TEST_CASE("snapshot: more buckets than there may be") {

@@ -17,10 +17,10 @@ const inline = 'tierlimit, bundled and minified';
 
 /** Bytes, gzipped. @type {Record<string, number>} */
 const limits = {
-  'core.wasm': 34_750,
+  'core.wasm': 35_350,
   'glue.js, minified': 1_980,
   'wrapper, minified': 7_020,
-  together: 43_750,
+  together: 44_000,
 };
 const ceilings = { together: 44_000, [slimWithoutModule]: 16_000 };
 

@@ -312,6 +312,27 @@ test('documents that come after a decision at its very time are met one after th
   assert.equal(limiter.peek('acme').remaining, 12);
 });
 
+test('documents at the time of a decision by another tier count as met, so that none is met twice', () => {
+  const document = (large) => ({
+    default: bucket(10, 0),
+    tiers: { pro: { ...bucket(large, 0), onRaise: 'fill' } },
+  });
+  for (const [later, remaining] of [
+    [0, 0],
+    [1, 100],
+  ]) {
+    const { limiter, clock } = clocked(document(20));
+    limiter.allow('acme', 10);
+    limiter.setTier('acme', 'pro');
+    clock.ms += later;
+    limiter.setPolicies(document(100));
+    assert.equal(limiter.peek('acme').remaining, remaining);
+    // What such a document would do a second time is not done either.
+    limiter.allow('acme', remaining || 1);
+    assert.equal(limiter.peek('acme').remaining, 0);
+  }
+});
+
 test('before a document with a prorated limit that follows on others, the one that it replaces counts for all of the time', () => {
   const { limiter, clock } = clocked(only(1000, 1, 'at-next'));
   limiter.allow('acme', 1000);

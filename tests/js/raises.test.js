@@ -327,3 +327,17 @@ test('onRaise of setTier is for the move alone: what a document raises afterward
   stayed.setPolicies({ default: bucket(50) });
   assert.equal(stayed.peek('acme').remaining, 0);
 });
+
+test('what setTier asks for is used once, also where a document that looks back takes the tier away', () => {
+  const prorated = (capacity) => bucket(capacity, { accrual: 'prorated' });
+  const { limiter, clock } = clocked({ default: prorated(100), tiers: { pro: prorated(200) } });
+  limiter.allow('acme', 100);
+  clock.ms = 1000;
+  limiter.setTier('acme', 'pro', { onRaise: 'fill' });
+  clock.ms = 2000;
+  // Until now it was that tier's, full; from here on the default's, which keeps balances.
+  limiter.setPolicies({ default: prorated(300) });
+  assert.equal(limiter.peek('acme').remaining, 200);
+  clock.ms = 3000;
+  assert.equal(limiter.check('acme', { cost: 50 }).remaining, 150);
+});

@@ -29,6 +29,16 @@ export class History {
     return this.revisions.at(-1).since;
   }
 
+  /** The same by another clock. @param {bigint} micros how much later that is */
+  movedBy(micros) {
+    return new History(
+      this.revisions.map(({ since, policies }) => ({
+        since: since === null ? null : since + micros,
+        policies,
+      })),
+    );
+  }
+
   with(since, policies) {
     return new History([...this.revisions, { since, policies }]);
   }

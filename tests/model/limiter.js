@@ -77,7 +77,15 @@ export class ModelLimiter {
   constructor({ strict = false, observe = () => {}, ...bounds } = {}) {
     this.#strict = strict;
     this.#observe = observe;
-    this.#table = new Table({ ...bounds, observe, loss: this.#lossOf.bind(this) });
+    this.#table = new Table({
+      ...bounds,
+      observe,
+      loss: this.#lossOf.bind(this),
+      // Who has no bucket has no balance that could be raised.
+      gone: (client) => {
+        if (this.#raises.delete(client)) observe('forgotten before it was raised');
+      },
+    });
   }
 
   /** Who was evicted, in that order. @type {import('./table.js').Evicted[]} */
@@ -121,16 +129,15 @@ export class ModelLimiter {
     for (const client of new Set([...named, ...this.#assigned.keys()])) {
       const newTier = this.#assigned.get(client) ?? policies.clients.get(client) ?? null;
       const oldLimits = this.#limitsOf(this.#ownTier(client)).limits;
-      for (const limit of this.#limitsOf(newTier, policies).limits) {
-        const { name, algorithm } = limit;
-        const old = oldLimits.find((each) => each.name === name && each.algorithm === algorithm);
-        if (!isProrated(limit) || old === undefined || old.tier === limit.tier) continue;
-        const { bucket } = this.#bucketFor(client, old);
-        if (bucket === undefined || bucket.state.touched > now) continue;
+      const looks = this.#lookingBack(client, oldLimits, this.#limitsOf(newTier, policies).limits);
+      const present = looks.filter(({ bucket }) => bucket.state.touched <= now);
+      for (const { limit, bucket } of present) {
         this.#observe('a document moves a client');
-        const state = this.#brought(bucket, old, now, this.#raises.get(client));
-        this.#table.put(client, bucketOf(old, state, bucket));
+        const state = this.#brought(bucket, limit, now, this.#raises.get(client));
+        this.#table.put(client, bucketOf(limit, state, bucket));
       }
+      // What setTier asked for was for the move that it made.
+      if (present.length > 0 && this.#raises.delete(client)) this.#observe('raised by a document');
     }
   }
 
@@ -168,21 +175,28 @@ export class ModelLimiter {
 
   /** Where the new tier prorates, time until now is the old one's. */
   #lookAt(client, oldTier, newTier, now) {
-    const oldLimits = this.#limitsOf(oldTier).limits;
-    const looks = this.#limitsOf(newTier)
-      .limits.filter((limit) => isProrated(limit))
-      .map(({ name, algorithm }) =>
-        oldLimits.find((each) => each.name === name && each.algorithm === algorithm),
-      )
-      .filter((limit) => limit !== undefined)
-      .map((limit) => this.#bucketFor(client, limit))
-      .filter(({ bucket }) => bucket !== undefined);
+    const { limits } = this.#limitsOf(oldTier);
+    const looks = this.#lookingBack(client, limits, this.#limitsOf(newTier).limits);
     if (this.#latest(looks) > now) throw new ModelError({ kind: 'clock-error' });
     for (const { limit, bucket } of looks) {
       this.#observe('setTier looked at a bucket');
       const state = this.#brought(bucket, limit, now, this.#raises.get(client));
       this.#table.put(client, bucketOf(limit, state, bucket));
     }
+  }
+
+  /** The buckets of a client that have accrued by one of some limits, and will by another one in parts. */
+  #lookingBack(client, oldLimits, newLimits) {
+    return newLimits
+      .filter((limit) => isProrated(limit))
+      .map(({ name, algorithm, tier }) =>
+        oldLimits.find(
+          (old) => old.name === name && old.algorithm === algorithm && old.tier !== tier,
+        ),
+      )
+      .filter((old) => old !== undefined)
+      .map((old) => this.#bucketFor(client, old))
+      .filter(({ bucket }) => bucket !== undefined);
   }
 
   /** @param {Request} request */
@@ -408,25 +422,15 @@ export class ModelLimiter {
   }
 
   /**
-   * As another process has it that was given a snapshot: the same but for the clock, and counting anew. Of the past a
-   * snapshot knows nothing: what accrues by it has accrued when it is taken.
+   * As another process has it that was given a snapshot: the same but for the clock, and counting anew.
    * @param {{ nowMs: number, restoredMs: number }} times of the snapshot, by this clock, and of the other clock then
    */
   restore({ nowMs, restoredMs }) {
     const now = toMicros(nowMs);
     const micros = toMicros(restoredMs) - now;
     this.#observe('restored');
-    this.#table.restore((bucket) => {
-      const { name, algorithm, limit: last } = bucket;
-      const limit = this.#limitsOf(last.tier).limits.find(
-        (each) => each.name === name && each.algorithm === algorithm,
-      );
-      if (limit && isProrated(limit)) {
-        bucket = bucketOf(limit, this.#brought(bucket, limit, now), bucket);
-      }
-      return { ...bucket, state: movedBy(bucket.state, micros) };
-    });
-    this.#history = null;
+    this.#table.restore((bucket) => ({ ...bucket, state: movedBy(bucket.state, micros) }));
+    this.#history = this.#history?.movedBy(micros) ?? null;
     this.#allowed = 0;
     this.#denied = 0;
     this.#tableFull = 0;

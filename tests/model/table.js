@@ -50,6 +50,7 @@ export class Table {
   #whoGoes;
   #observe;
   #loss;
+  #gone;
 
   /**
    * @param {object} options
@@ -58,6 +59,7 @@ export class Table {
    * @param {WhoGoes} [options.whoGoes]
    * @param {(event: string) => void} options.observe
    * @param {Loss} options.loss
+   * @param {(client: string) => void} options.gone hears of a client that has no bucket any more
    */
   constructor({
     maxClients = Infinity,
@@ -65,12 +67,14 @@ export class Table {
     whoGoes = (first) => first,
     observe,
     loss,
+    gone,
   }) {
     this.#maxClients = maxClients;
     this.#onFull = onFull;
     this.#whoGoes = whoGoes;
     this.#observe = observe;
     this.#loss = loss;
+    this.#gone = gone;
   }
 
   /** @param {string} client @param {{ name: string, algorithm: string }} limit @returns {Bucket | undefined} */
@@ -168,7 +172,10 @@ export class Table {
     this.evictedTokens += given;
     const buckets = this.#buckets.get(client);
     buckets.delete(keyOf(bucket));
-    if (buckets.size === 0) this.#buckets.delete(client);
+    if (buckets.size === 0) {
+      this.#buckets.delete(client);
+      this.#gone(client);
+    }
     this.size -= 1;
     this.evicted.push({ ...keyFor({ client, bucket }), turn: this.#turn });
   }

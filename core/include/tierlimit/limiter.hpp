@@ -256,9 +256,9 @@ class TierLimiter {
   [[nodiscard]] const List<ShadowCount>& shadow_counts() const noexcept { return shadow_counts_; }
 
   /// Writes all that the limiter knows, but for its options, statistics and a candidate: the secret (so keep it as
-  /// one), the text of the document in force, assignments and buckets, with ages in place of times. 32 bytes for each
-  /// bucket, and for the log of a sliding window 16 for each microsecond in it. Buckets whose accrual is prorated are
-  /// written as they are now. False, with nothing written, of a limiter without a secret or policies.
+  /// one), the text of the document in force, the limits of those before it whose times may count, assignments and
+  /// buckets, with ages in place of times. 32 bytes for each bucket, and for the log of a sliding window 16 for each
+  /// microsecond in it. False, with nothing written, of a limiter without a secret or policies.
   [[nodiscard]] bool write_snapshot(const codec::Stream& stream, std::int64_t now);
   /// Takes in what another has written, into a limiter that has neither policies nor a secret yet. All ages are the
   /// same at `now`, so the time between goes by without accruing anything. After a fault the limiter is good for
@@ -374,13 +374,17 @@ class TierLimiter {
     using MovesAsBytes = void;
 
     std::int64_t began = since_ever;
-    // The default's, and then by the numbers of tiers, 0 for those without a valid policy.
+    // Each in the place of its tier, 0 for those without a valid policy.
     List<Judge> judges;
     std::uint32_t count = 0;  // Of those that are not 0.
     bool prorated = false;    // Whether any of them accrues so.
   };
+  // By the tier's number; the default, which is that of `no_tier`, comes before them.
+  [[nodiscard]] static std::size_t place_of(TierId tier) noexcept { return tier + 1; }
   static constexpr std::int64_t since_ever = std::numeric_limits<std::int64_t>::min();
   static constexpr std::size_t most_revisions = 64;
+  // Of those for room that are looked into further; no time can overflow with it.
+  static constexpr std::uint64_t longest_wait = std::uint64_t{1} << 60;
 
   // One of the limits by which a request is judged together, and the client's bucket of it.
   struct Member {
@@ -464,27 +468,26 @@ class TierLimiter {
   [[nodiscard]] const Limit& limit_of(const Member& member) const noexcept;
   void bring_up(Member& member, std::int64_t now, OnRaise raise) const noexcept;
   [[nodiscard]] bool insert(Member& member) noexcept;
-  void take_in(Member& member, Slot& slot) noexcept;
-  [[nodiscard]] bool make_members(Judgement& judgement, const Fingerprint& client, std::uint64_t cost,
-                                  std::int64_t now) noexcept;
-  [[nodiscard]] bool make(Judgement& judgement, Member& member, const Fingerprint& client, std::uint64_t cost,
-                          std::int64_t now) noexcept;
-  void turn_away(Judgement& judgement, const Member& member, const Candidate& candidate) noexcept;
-  [[nodiscard]] bool foresee_members(Judgement& judgement, const Fingerprint& client, std::int64_t now) noexcept;
+  [[nodiscard]] bool make_members(Judgement& judgement, Member* first, std::uint32_t count, const Fingerprint& client,
+                                  std::uint64_t cost, std::int64_t now, bool stores) noexcept;
+  [[nodiscard]] bool plan(Judgement& judgement, Member* first, std::uint32_t count, const Fingerprint& client,
+                          std::uint64_t cost, std::int64_t now) noexcept;
+  [[nodiscard]] bool carry_out(Member* first, std::uint32_t count, std::int64_t now) noexcept;
+  void turn_away(Judgement& judgement, const Member& member, std::uint64_t wait) noexcept;
   void store_member(Member& member, std::uint64_t charge, std::int64_t now) noexcept;
   void measure(Judgement& judgement, std::uint64_t cost, std::int64_t now) noexcept;
   [[nodiscard]] Adjusted adjust(const Fingerprint& client, TierChoice tier, std::int64_t change, std::int64_t now,
                                 const Hold* hold, const Hold::Limits* charged) noexcept;
-  void move_clients(const Assignments& documented) noexcept;
+  void move_clients(const Revision& next, const Assignments& documented) noexcept;
   [[nodiscard]] Hold::Limits judged_together(std::uint32_t limits) const noexcept;
   [[nodiscard]] std::int64_t charge_more(Member& member, const Fingerprint& client, std::int64_t tokens,
                                          std::int64_t now) noexcept;
   void put_back_into(Member& member, std::int64_t tokens, std::int64_t now, const Hold* hold) noexcept;
   [[nodiscard]] static std::uint32_t entries_of_larger(const WindowLog* log, const Limit& limit) noexcept;
-  [[nodiscard]] bool fits(std::uint32_t entries) const noexcept;
-  [[nodiscard]] bool has_room_in_log(const Member& member, std::int64_t now) const noexcept;
-  [[nodiscard]] bool room_in_log(const Fingerprint& bucket, const Limit& limit, const Fingerprint& client,
-                                 std::int64_t now, Candidate& candidate) noexcept;
+  [[nodiscard]] bool fits(std::uint64_t bytes) const noexcept;
+  [[nodiscard]] bool plan_log(Judgement& judgement, const Member& member, const Fingerprint& client,
+                              std::int64_t now) noexcept;
+  [[nodiscard]] bool make_log(const Limit& limit, BucketState& state, std::int64_t now) noexcept;
   void shade(const Judgement& judgement, const Fingerprint& client, TierChoice asked, std::uint64_t cost,
              std::int64_t now) noexcept;
   [[nodiscard]] TierChoice in_shadow(TierChoice tier) const noexcept;
@@ -501,13 +504,17 @@ class TierLimiter {
   [[nodiscard]] Candidate first_to_go(const Fingerprint& client, const Fingerprint& bucket, std::uint32_t sample,
                                       std::int64_t now, bool for_log = false) const noexcept;
   [[nodiscard]] bool turned_away(const Candidate& candidate) const noexcept;
-  void table_full(Judgement& judgement, const Candidate& candidate) const noexcept;
+  void table_full(Judgement& judgement, std::uint64_t wait) const noexcept;
+  [[nodiscard]] bool goes_when_full() const noexcept { return options_.on_full == LimiterOptions::OnFull::deny; }
+  [[nodiscard]] std::uint64_t wait_for(const Candidate& candidate) const noexcept;
+  void count_on(const Slot& slot) noexcept;
+  void count_on_bytes(std::uint64_t bytes) noexcept;
+  void count_on_nobody() noexcept;
   void decided(bool admitted, std::int64_t now) noexcept;
   [[nodiscard]] Slot* room_for_new(Judgement& judgement, const Fingerprint& client, std::int64_t now) noexcept;
-  [[nodiscard]] Slot* room_for(const Fingerprint& client, const Fingerprint& bucket, const Limit& limit,
-                               const BucketState& state, std::uint64_t longest, std::int64_t now,
-                               Candidate& candidate) noexcept;
-  void make_room(const Candidate& candidate, std::int64_t now) noexcept;
+  [[nodiscard]] Candidate place_for(const Fingerprint& client, const Fingerprint& bucket, const Limit& limit,
+                                    const BucketState& state, std::uint64_t longest, std::int64_t now) const noexcept;
+  void make_room(Slot& slot, std::int64_t now) noexcept;
   void forget_log(const Slot& slot) noexcept;
   void forget(Slot& slot) noexcept;
   void forget_full(Slot& slot, std::int64_t now) noexcept;
@@ -521,6 +528,9 @@ class TierLimiter {
   void transfer(codec::Archive& archive, std::int64_t now);
   void transfer_definitions(codec::Archive& archive, List<std::uint32_t>& numbers);
   void transfer_tier(codec::Archive& archive, TierId& tier);
+  static void transfer_number(codec::Archive& archive, const List<std::uint32_t>& numbers, std::uint32_t& definition);
+  void transfer_revisions(codec::Archive& archive, const List<std::uint32_t>& numbers, std::int64_t now);
+  void transfer_judges(codec::Archive& archive, const List<std::uint32_t>& numbers, Revision& revision);
   void transfer_table(codec::Archive& archive, BucketTable& table, const List<std::uint32_t>& numbers,
                       std::int64_t now);
   void transfer_assignment(codec::Archive& archive, const Slot& slot);
@@ -545,6 +555,10 @@ class TierLimiter {
   void release(const Revision& revision) noexcept;
   [[nodiscard]] std::optional<ErrorCode> change_tier(const Fingerprint& client, Judge old_judge, Judge new_judge,
                                                      OnRaise on_raise, std::optional<std::int64_t> now);
+  [[nodiscard]] bool look_back(const Fingerprint& client, Judge old_judge, Judge new_judge, OnRaise raise,
+                               std::optional<std::int64_t> now, bool stores) noexcept;
+  [[nodiscard]] bool has_bucket(const Fingerprint& client) const noexcept;
+  [[nodiscard]] static Judge judge_in(const Revision& revision, TierId tier) noexcept;
   [[nodiscard]] const Definition* in_revision(const Revision& revision, TierId tier, std::uint32_t kind) const noexcept;
 
   LimiterOptions options_;
@@ -567,8 +581,9 @@ class TierLimiter {
   std::int64_t last_round_began_ = 0;                // and when the time before.
   std::int64_t swept_at_ = -max_micros;              // The latest time at which a bucket was forgotten as full.
   std::array<Member, Policy::most_limits> members_;  // Of the last judgement by several limits.
-  // Buckets that members count on to go, which cannot go for others too.
-  std::array<Fingerprint, Policy::most_limits> counted_on_;
+  // Buckets that members count on to go, which cannot go for others too: one for the place of each, and many for a log.
+  std::array<Fingerprint, Policy::most_limits + 64> counted_on_;
+  std::uint64_t counted_on_bytes_ = 0;  // What logs will take more by that, modulo 2^64.
   LimiterStats stats_;
 
   std::unique_ptr<TierLimiter> shadow_;

@@ -66,8 +66,8 @@ class List : public ListMemory {
   List(List&& other) noexcept { swap_memory(other); }
   List& operator=(const List& other) { return *this = List(other); }
   List& operator=(List&& other) noexcept {
-    List last(std::move(other));
-    swap_memory(last);
+    clear();
+    swap_memory(other);
     return *this;
   }
   ~List() {
