@@ -185,7 +185,8 @@
  * @property {string} limitName The limit that binds; `main` where a policy has one limit without a name.
  * @property {'ok' | 'exhausted' | 'cost-exceeds-capacity' | 'never-refills' | 'table-full'} reason Why it
  *   was allowed (`ok`) or denied: too few tokens for now, a cost above the capacity, too few tokens and a rate of 0, no
- *   room for a new client (with `onFull: 'deny'`).
+ *   room: for a new client with `onFull: 'deny'`, or, with either `onFull` and of known clients too, for a longer log of a
+ *   sliding window.
  * @property {null | 'no-tier' | 'unknown-tier' | 'invalid-tier-policy'} fallback Why the default policy judged; null
  *   when the client's own tier did.
  * @property {LimitDecision[]} limits Each limit that judged, in the order of the document; of a policy with one limit
@@ -275,7 +276,8 @@
  * @property {'evict' | 'deny'} [onFull] What a new client does where there is no room: it takes the place of the bucket
  *   that would be full soonest of a sample of at least eight (`'evict'`, the default; of windows and of several limits
  *   the one of which the smallest part is spent; those that never refill go last),
- *   or is refused as `table-full` unless one of them is full (`'deny'`).
+ *   or is refused as `table-full` unless one of them is full (`'deny'`). With either a request is refused so where a
+ *   sliding window's log finds no memory to grow and no log of others may go.
  * @property {boolean} [strict] Refuse a document for what would otherwise be listed as rejected. Default false.
  * @property {boolean} [sweep] Forget buckets that are full again while their clients stay away. Decisions look through
  *   the buckets, a row of 32 places at a time. Default true.

@@ -84,3 +84,30 @@ test('deny: the wait is until there is room for all limits of a client', () => {
   assert.equal(limiter.peek('w').allowed, true);
   assert.equal(limiter.allow('w'), true);
 });
+
+test('table-full also where others may be evicted: a log that finds no memory, of a client that is known', () => {
+  const policies = { default: { algorithm: 'sliding-window', limit: 10_000, windowSeconds: 60 } };
+  const use = ({ limiter, clock }, client, most) => {
+    for (let used = 0; used < most; used += 1) {
+      clock.ms += 0.001;
+      const { allowed, reason, remaining } = limiter.check(client);
+      if (!allowed) return { used, reason, remaining };
+    }
+    return { used: most };
+  };
+  for (const onFull of ['evict', 'deny']) {
+    // Nobody else has a log. With room for the one that it has and the longer one it goes on.
+    const alone = use(clocked(policies, { onFull, maxBytes: 2 ** 16 }), 'alone', 10_000);
+    assert.deepEqual(alone, { used: 4096, reason: 'table-full', remaining: 5904 }, onFull);
+    assert.deepEqual(use(clocked(policies, { onFull, maxBytes: 147_000 }), 'alone', 10_000), {
+      used: 10_000,
+    });
+  }
+  // Somebody else has, who has spent more, by more at a time.
+  const here = clocked(policies, { maxBytes: 2 ** 14 });
+  assert.equal(here.limiter.allow('spender', 9000), true);
+  const { used, reason } = use(here, 'known', 10_000);
+  assert.deepEqual([used < 2000, reason], [true, 'table-full']);
+  assert.equal(here.limiter.peek('spender').remaining, 1000);
+  assert.equal(here.limiter.stats().evictions, 0);
+});
