@@ -4,6 +4,7 @@
  * @typedef {object} Setting
  * @property {number} clients
  * @property {import('./map-limiter.js').Limit} limit of the default and of every tier
+ * @property {typeof import('../../js/src/index.js').TierLimiter} [TierLimiter] that of another build
  */
 
 export const tiers = ['free', 'pro', 'enterprise'];

@@ -30,6 +30,27 @@ export function summary(values) {
 }
 
 /**
+ * Where the median lies of what the values are a sample of, with a certainty of at least 95%: between two of them, as
+ * many places from either end as half of all would be above or below it by chance. Nothing is taken for granted of how
+ * they are spread.
+ * @param {ArrayLike<number>} values at least 6
+ * @returns {{ low: number, high: number }}
+ */
+export function medianInterval(values) {
+  const sorted = Float64Array.from(values).sort();
+  const count = sorted.length;
+  if (count < 6) throw new RangeError(`${count} values: below 6 there is no such interval`);
+  // Of so many tosses of a coin at most `place` heads, which happens with this probability.
+  let place = -1;
+  let term = 2 ** -count;
+  for (let sum = term; sum <= 0.025; sum += term) {
+    place += 1;
+    term *= (count - place) / (place + 1);
+  }
+  return { low: sorted[place], high: sorted[count - 1 - place] };
+}
+
+/**
  * The summary of the quotients of what was measured side by side.
  * @param {ArrayLike<number>} values
  * @param {ArrayLike<number>} against as many

@@ -14,8 +14,10 @@ import { policies } from '../settings.js';
 export const roomFor = ({ clients }) => ({ maxClients: 2 * clients, maxBytes: 2 ** 31 });
 
 /** @param {Setting} setting */
-const limiterFor = (setting) =>
-  new TierLimiter({ policies: policies(setting), now, ...roomFor(setting) });
+function limiterFor(setting) {
+  const { TierLimiter: Class = TierLimiter } = setting;
+  return new Class({ policies: policies(setting), now, ...roomFor(setting) });
+}
 
 /**
  * What the subjects have in common that take names.
