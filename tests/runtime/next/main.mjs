@@ -36,17 +36,20 @@ async function runThere(command, args, env) {
 }
 
 /**
- * What the two routes of a runtime do.
+ * What the three routes of a runtime do.
  * @param {string} url of the app
  * @param {keyof typeof runtimes} runtime
  * @returns {Promise<Record<string, string>>}
  */
 async function outcomesOf(url, runtime) {
-  const ask = async (path) => {
+  const ask = async (path, headers = {}) => {
     const response = await fetch(`${url}/${runtime}/${path}`, {
+      headers,
       signal: AbortSignal.timeout(120_000),
     });
-    return { status: response.status, text: await response.text() };
+    const fields = response.headers.get('ratelimit');
+    const type = response.headers.get('content-type');
+    return { status: response.status, fields, type, text: await response.text() };
   };
   const statuses = [];
   for (let i = 0; i < 5; i += 1) {
@@ -56,12 +59,26 @@ async function outcomesOf(url, runtime) {
   const other = await ask('limited?client=globex');
   const answers = `${statuses.join(' ')}, and ${other.status} ${other.text}`;
   const expected = '200 200 200 429 429, and 200 {"remaining":2}';
+  const adapted = [];
+  for (const key of ['acme', 'acme', 'acme', 'globex']) {
+    const { status, fields, type, text } = await ask('adapter', { 'x-api-key': key });
+    const problem = type === 'application/problem+json' ? JSON.parse(text).status : text;
+    adapted.push(`${status} ${fields} ${problem}`);
+  }
+  const path = `"/${runtime}/adapter"`;
+  const adapts = [
+    `200 "main";r=1 ${path}`,
+    `200 "main";r=0 ${path}`,
+    '429 "main";r=0 429',
+    `200 "main";r=1 ${path}`,
+  ];
   const { status, text } = await ask('contract');
   if (status !== 200) throw new Error(`${runtime}: ${status} ${text}`);
   const { runtime: name, outcomes } = JSON.parse(text);
   return {
     runtime: name === runtimes[runtime] ? 'ok' : `it runs in ${name}`,
     limits: answers === expected ? 'ok' : answers,
+    adapter: `${adapted}` === `${adapts}` ? 'ok' : adapted.join(', '),
     ...Object.fromEntries(clauseNames.map((clause) => [clause, 'nothing is said of it'])),
     ...outcomes,
   };
