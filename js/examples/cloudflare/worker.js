@@ -2,6 +2,7 @@
 import { PolicyError, TierLimiter } from 'tierlimit';
 import { apiKey, cloudflare, firstOf } from 'tierlimit/clients';
 import { rateLimit } from 'tierlimit/fetch';
+import { pollKv } from 'tierlimit/policies';
 
 import policies from './policies.json';
 
@@ -33,6 +34,7 @@ const answer = limited((request) => {
 
 export default {
   async fetch(request, env, ctx) {
+    await followPolicies(env, ctx);
     const { pathname } = new URL(request.url);
     // Before the limiter: no policy can lock out whoever has to mend it.
     if (pathname === '/policies' && request.method === 'PUT') {
@@ -40,43 +42,31 @@ export default {
       if (!(await isOperator(key, env))) return json(403, { error: 'x-api-key is no operator' });
       return putPolicies(request, env);
     }
-
-    await followPolicies(env, ctx);
     return answer(request);
   },
 };
 
-/** KV tells every place on earth within a minute, and there is no use in asking it more often. */
-const lookEveryMs = 60_000;
-let nextLookMs = 0;
-let policiesInForce = '';
+let source;
 
-/** Policies that were put through one isolate come to the others by KV: before their first decision, then by and by. */
+/**
+ * Policies that were put through one isolate come to the others by KV: before their first decision, then by and by. KV
+ * tells every place on earth within a minute, and there is no use in asking it more often.
+ */
 async function followPolicies(env, ctx) {
-  if (Date.now() < nextLookMs) return;
-  const isFirst = nextLookMs === 0;
-  nextLookMs = Date.now() + lookEveryMs;
-  const look = env.POLICIES.get('policies').then((text) => {
-    if (text !== null && text !== policiesInForce) setPolicies(text);
-  });
+  const isFirst = source === undefined;
+  source ??= pollKv({ limiter, namespace: env.POLICIES, key: 'policies', intervalMs: 60_000 });
+  const look = source.refresh(ctx);
   if (isFirst) await look;
-  else ctx.waitUntil(look);
-}
-
-/** A policy change takes effect at each client's next request, and fills no bucket. */
-function setPolicies(text) {
-  const report = limiter.setPolicies(text);
-  policiesInForce = text;
-  return report;
 }
 
 async function putPolicies(request, env) {
   try {
     const text = await request.text();
-    // Tiers that are invalid are listed in the answer; `default` judges their clients.
-    const report = setPolicies(text);
-    nextLookMs = Date.now() + lookEveryMs;
-    await env.POLICIES.put('policies', text);
+    // A policy change takes effect at each client's next request, and fills no bucket. Tiers that are invalid are listed
+    // in the answer; `default` judges their clients.
+    const report = limiter.setPolicies(text);
+    // By the version what KV still gives of before is told from what comes later.
+    await env.POLICIES.put('policies', text, { metadata: { version: Date.now() } });
     return json(200, report);
   } catch (error) {
     if (!(error instanceof PolicyError)) throw error;
