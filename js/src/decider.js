@@ -180,7 +180,7 @@ export class Decider {
    * @param {string | null | undefined} tier
    * @param {number} [nowMs] what `now` returned
    * @param {Uint8Array} [held]
-   * @returns {number} the debt
+   * @returns {number} tokens that were not there to be charged, or that no limit took back
    */
   adjust(what, client, cost, tier, nowMs = this.now(), held = undefined) {
     const tierId = this.tierId(tier);

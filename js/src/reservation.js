@@ -63,7 +63,8 @@ export class Reservation {
 
   /**
    * Charges the actual cost in place of the estimate. Below it the rest is put back; above it each limit gives of the
-   * extra what it has, in whole tokens, and what there is not is told as `debt`.
+   * extra what it has, in whole tokens, and what there is not is told as `debt`. Where none of the limits that were charged
+   * judges the client any more, nothing is put back and nobody is charged: both are 0 then.
    *
    * @param {number} actualCost whole tokens, from 0 to 2^53-1
    * @returns {Settlement} `settled`, or why nothing has changed: `denied`, `expired`, `already-settled`,
@@ -81,7 +82,8 @@ export class Reservation {
   }
 
   /**
-   * Puts all of the estimate back, for a request that was not served: `settle(0)` by another name.
+   * Puts all of the estimate back, for a request that was not served: `settle(0)` by another name. Where none of the
+   * limits that were charged judges the client any more, `returned` is 0.
    *
    * @returns {Settlement} `cancelled`, or why nothing has changed, as of `settle`
    * @throws {ClockError | RangeError | Error} as `settle`
@@ -104,10 +106,12 @@ export class Reservation {
     if (this.#end === '' && nowMs >= this.expiresAtMs) this.#end = 'expired';
     if (this.#end !== '') return { outcome: this.#end, returned: 0, debt: 0 };
     const rest = this.#cost - actual;
-    const debt =
+    const left =
       rest && this.#decider.adjust(settle, this.#client, actual, this.#tier, nowMs, this.#held);
     this.#end = `already-${outcome}`;
-    return { outcome, returned: Math.max(0, rest), debt };
+    return rest < 0
+      ? { outcome, returned: 0, debt: left }
+      : { outcome, returned: rest - left, debt: 0 };
   }
 
   /**
