@@ -39,7 +39,7 @@ struct LimitAnswer {
 /// What `check` and others leave behind, as JavaScript reads it.
 struct Answer {
   double touched_ms;  // only after a clock error
-  double debt;
+  double debt;        // or what was to be put back, and no limit took it
   std::int32_t reason;
   std::int32_t fallback;
   std::int32_t tier;      // -1: none that the core knows the name of

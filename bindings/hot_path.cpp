@@ -84,10 +84,10 @@ Status adjust(TierLimiter& limiter, const Fingerprint& client, TierChoice tier, 
               const Hold* hold) {
   const std::optional<std::int64_t> now = to_micros(now_ms);
   if (!now) return invalid_time;
-  std::uint64_t debt = 0;
-  const Status status = status_of(limiter.put_back(client, tier, tokens, *now, hold, debt));
+  std::uint64_t left = 0;
+  const Status status = status_of(limiter.put_back(client, tier, tokens, *now, hold, left));
   if (status == clock_error) return tell_clock_error(answer, limiter.earliest(client, tier));
-  answer.debt = static_cast<double>(debt);
+  answer.debt = static_cast<double>(left);
   return status;
 }
 

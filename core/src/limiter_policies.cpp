@@ -151,7 +151,10 @@ Result<Settlement> TierLimiter::settle(const Reservation& reservation, std::uint
                                    &reservation.hold, &reservation.hold.limits);
   if (adjusted.status != Judgement::Status::admitted)
     return explain(adjusted.status, adjusted.earliest, reservation.hold.cost, now);
-  settlement.debt = adjusted.debt;
+  if (change < 0)
+    settlement.debt = adjusted.left;
+  else
+    settlement.returned = static_cast<std::uint64_t>(change) - adjusted.left;
   return settlement;
 }
 

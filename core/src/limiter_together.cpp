@@ -273,6 +273,8 @@ TierLimiter::Adjusted TierLimiter::adjust(const Fingerprint& client, TierChoice 
   // What waits to be raised is raised now: after this its limit is the present one.
   const OnRaise raise = raise_of(client, tier);
   if (raise != OnRaise::keep) static_cast<void>(directory_.set_raise(client, OnRaise::keep));
+  // Where none of the limits that were charged judges any more, there is nowhere to put anything back.
+  if (change > 0) adjusted.left = static_cast<std::uint64_t>(change);
   for (std::uint32_t i = 0; i < member_count_; ++i) {
     Member& member = members_[i];
     const Fingerprint key = kinds_[definitions_[member.definition].kind].key;
@@ -283,9 +285,10 @@ TierLimiter::Adjusted TierLimiter::adjust(const Fingerprint& client, TierChoice 
       if (raise != OnRaise::keep && member.present) store_member(member, 0, now);
     } else if (change < 0) {
       const std::int64_t taken = charge_more(member, client, -change, now);
-      adjusted.debt = std::max(adjusted.debt, static_cast<std::uint64_t>(-change - taken));
-    } else if (member.present) {
-      put_back_into(member, change, now, hold);
+      adjusted.left = std::max(adjusted.left, static_cast<std::uint64_t>(-change - taken));
+    } else {
+      adjusted.left = 0;
+      if (member.present) put_back_into(member, change, now, hold);
     }
   }
   if (shadow_ != nullptr && (hold == nullptr || hold->shadow == shadow_number_)) {

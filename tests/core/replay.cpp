@@ -214,8 +214,8 @@ class Replay {
     }
     notice(held.reservation->client);
     held.outcome = "already-" + outcome;
-    const std::uint64_t returned = actual < held.cost ? held.cost - actual : 0;
-    return "settlement " + outcome + ' ' + std::to_string(returned) + ' ' + std::to_string(settlement.value().debt);
+    const auto [returned, debt] = settlement.value();
+    return "settlement " + outcome + ' ' + std::to_string(returned) + ' ' + std::to_string(debt);
   }
 
   std::string set_shadow(const std::optional<std::string>& text) {

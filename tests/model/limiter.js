@@ -352,7 +352,9 @@ export class ModelLimiter {
     this.#existing(client, present, now, nowMs); // they may be judged, whether or not they were charged
     if (actual < estimate) {
       this.#giveBack({ client, present, limits, raise }, estimate - actual, now, nowMs, at);
-      return { returned: estimate - actual };
+      if (limits.length > 0) return { returned: estimate - actual };
+      this.#observe('settled: no limit is left');
+      return {};
     }
     const extra = actual - estimate;
     let debt = 0n;

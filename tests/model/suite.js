@@ -83,6 +83,7 @@ const FLOORS = {
   'settled just before it ends': 5,
   'settled as it ends': 4,
   'settled: a limit is gone': 50,
+  'settled: no limit is left': 25,
   debt: 40,
   'shadow: bothAllow': 6_000,
   'shadow: bothDeny': 3_000,

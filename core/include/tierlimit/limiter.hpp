@@ -105,8 +105,11 @@ struct Reservation {
   Hold hold;
 };
 
-/// What settling a reservation, or a refund, came to.
+/// What settling a reservation came to.
 struct Settlement {
+  /// Tokens by which the actual cost was below the estimate; 0 where none of the limits that were charged judges the
+  /// client any more.
+  std::uint64_t returned = 0;
   std::uint64_t debt = 0;  ///< Tokens that were asked for and not there; of several limits the most.
 };
 
@@ -328,11 +331,12 @@ class TierLimiter {
   /// What the last judgement charged, which was an admission.
   [[nodiscard]] Hold hold(const Judgement& judgement, std::uint64_t cost, std::int64_t now) const noexcept;
   /// Puts tokens back where they were taken from (`hold`), or, without, into all limits that judge the client; below 0
-  /// charges as many as there are, and gives in `debt` what there was not.
+  /// charges as many as there are. Gives in `left` what there was not; of tokens to be put back all, where none of the
+  /// limits that they were taken from judges the client any more, else 0.
   [[nodiscard]] Judgement::Status put_back(const Fingerprint& client, TierChoice tier, std::int64_t tokens,
-                                           std::int64_t now, const Hold* hold, std::uint64_t& debt) noexcept {
+                                           std::int64_t now, const Hold* hold, std::uint64_t& left) noexcept {
     const Adjusted adjusted = adjust(client, tier, tokens, now, hold, hold == nullptr ? nullptr : &hold->limits);
-    debt = adjusted.debt;
+    left = adjusted.left;
     return adjusted.status;
   }
   /// The name of a tier that the document in force has or a client is assigned to. nullopt: no such tier.
@@ -403,7 +407,7 @@ class TierLimiter {
   struct Adjusted {
     Judgement::Status status = Judgement::Status::admitted;
     std::int64_t earliest = 0;
-    std::uint64_t debt = 0;
+    std::uint64_t left = 0;  // Of them those that no limit had, or took.
   };
 
   // A bucket that may have to go, and what forgetting it comes to.
