@@ -235,8 +235,10 @@
  * @property {'settled' | 'cancelled' | 'expired' | 'denied' | 'already-settled' | 'already-cancelled'} outcome Done
  *   (`settled`, `cancelled`), or why nothing has changed: its time to live is over, it was denied, it has ended before.
  * @property {number} returned Tokens by which the actual cost was below the estimate, to be put back as `refund` does: never
- *   above a capacity, and not into a window that the charge has left; else 0.
- * @property {number} debt Tokens above the estimate that were not there to be charged; of several limits the most.
+ *   above a capacity, and not into a window that the charge has left; else 0. Also 0 where none of the limits that were
+ *   charged judges the client any more: then there is nowhere to put them.
+ * @property {number} debt Tokens above the estimate that were not there to be charged; of several limits the most, and 0
+ *   where none that was charged judges any more.
  */
 
 /**

@@ -180,6 +180,47 @@ test('a change of policies or of tier: only limits that were charged and still j
   assert.deepEqual(left({ tier: 'named' }), { b: 45, a: 80, y: 100 });
 });
 
+test('where none of the limits that were charged judges any more, nothing is returned and nobody owes', () => {
+  const a = { name: 'a', capacity: 10, refillPerSecond: 0 };
+  const window = { name: 'a', algorithm: 'fixed-window', limit: 10, windowSeconds: 60 };
+  const other = { ...a, name: 'b' };
+  const of = (...limits) => ({ default: { limits }, tiers: { moved: { limits: [other] } } });
+  for (const [what, change] of [
+    ['another name', (limiter) => limiter.setPolicies(of(other))],
+    ['another algorithm', (limiter) => limiter.setPolicies(of(window, other))],
+    ['another tier', (limiter) => limiter.setTier('k', 'moved')],
+  ]) {
+    const { limiter } = clocked(of(a));
+    const reserve = () => limiter.reserve('k', { cost: 2 });
+    const [less, more, cancels, late] = [reserve(), reserve(), reserve(), reserve()];
+    change(limiter);
+    limiter.check('k', { cost: 4 });
+    assert.deepEqual(less.settle(1), settled(0), what);
+    assert.deepEqual(more.settle(20), settled(0), what);
+    assert.deepEqual(cancels.cancel(), cancelled(0), what);
+    assert.deepEqual(less.settle(1), nothing('already-settled'), what);
+    for (const { remaining } of limiter.peek('k').limits) assert.equal(remaining, 6, what);
+    // One that is there again takes back what it was charged.
+    limiter.setTier('k', null);
+    limiter.setPolicies(of(other, a));
+    assert.deepEqual(late.settle(0), settled(2), what);
+    assert.equal(limiter.peek('k').limits[1].remaining, 4, what);
+  }
+});
+
+test('what a candidate was charged goes back into it, whether or not a limit in force is left', () => {
+  const limit = (name) => ({ default: { limits: [{ name, capacity: 10, refillPerSecond: 0 }] } });
+  const { limiter } = clocked(limit('a'));
+  limiter.setShadowPolicies(limit('s'));
+  const reservation = limiter.reserve('k', { cost: 10 });
+  limiter.setPolicies(limit('b'));
+  assert.deepEqual(reservation.settle(3), settled(0));
+  // Of ten admissions in force the candidate has tokens for the seven that were given back.
+  for (let i = 0; i < 10; i += 1) limiter.allow('k');
+  const [{ bothAllow, onlyLiveAllows }] = limiter.shadowStats();
+  assert.deepEqual([bothAllow, onlyLiveAllows], [8, 3]);
+});
+
 test('a handle reserves by its name and its tier', () => {
   const { limiter } = clocked({
     ...only(5, 0),
