@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "tierlimit/window_log.hpp"
 
+#include <cstddef>
 #include <cstdlib>
 #include <new>
 
 namespace tierlimit {
 
 WindowLog* WindowLog::make(std::uint32_t capacity) noexcept {
-  void* const block = std::malloc(bytes(capacity));
+  void* const block = std::malloc(static_cast<std::size_t>(bytes(capacity)));
   return block == nullptr ? nullptr : new (block) WindowLog(capacity);
 }
 

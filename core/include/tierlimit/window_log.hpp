@@ -13,7 +13,7 @@ namespace tierlimit {
 class WindowLog {
  public:
   /// The bytes of a log with room for so many.
-  [[nodiscard]] static std::size_t bytes(std::uint32_t capacity) noexcept {
+  [[nodiscard]] static std::uint64_t bytes(std::uint32_t capacity) noexcept {
     return sizeof(WindowLog) + capacity * sizeof(std::uint64_t);
   }
   /// Null where there is no memory.
