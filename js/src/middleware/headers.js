@@ -61,6 +61,17 @@ const visible = /^[ -~]{1,64}$/;
  * @property {string} member Of RateLimit-Policy.
  * @property {string} policy All of RateLimit-Policy, up to this limit.
  * @property {string} service The beginning of its member of RateLimit, up to the number.
+ * @property {Member} written Its member of RateLimit, as it was last.
+ */
+
+/**
+ * A member of RateLimit, and what it was made of.
+ *
+ * @typedef {object} Member
+ * @property {number} remaining
+ * @property {number | null} seconds
+ * @property {number | null} cost
+ * @property {string} text
  */
 
 /**
@@ -144,12 +155,8 @@ export class HeaderFields {
     for (let i = 0; i < limits.length; i += 1) {
       const limit = limits[i];
       last = this.#entry(last, limit);
-      service += last.service + whole(limit.remaining);
-      const seconds = effectiveSeconds(limit);
-      if (seconds !== null) service += this.#effective + seconds;
-      if (this.#isNext && cost !== null) service += `;c=${whole(cost)}`;
+      service += this.#member(last, limit, cost) + key;
       if (key !== '') {
-        service += key;
         policy += (i === 0 ? '' : ', ') + last.member + key;
       }
     }
@@ -212,6 +219,32 @@ export class HeaderFields {
   }
 
   /**
+   * A limit's member of RateLimit. To write a number takes longer than to see that it is the same as before, which it often
+   * is: clients that have not asked for a while all have as much left.
+   * @param {Entry} entry
+   * @param {AnyLimit} limit
+   * @param {number | null} cost
+   */
+  #member({ service, written }, limit, cost) {
+    const remaining = whole(limit.remaining);
+    const seconds = effectiveSeconds(limit);
+    if (
+      written.text === '' ||
+      written.remaining !== remaining ||
+      written.seconds !== seconds ||
+      written.cost !== cost
+    ) {
+      written.remaining = remaining;
+      written.seconds = seconds;
+      written.cost = cost;
+      written.text = service + remaining;
+      if (seconds !== null) written.text += this.#effective + seconds;
+      if (this.#isNext && cost !== null) written.text += `;c=${whole(cost)}`;
+    }
+    return written.text;
+  }
+
+  /**
    * @param {Entry} parent
    * @param {string} name
    * @param {number} limit
@@ -233,6 +266,7 @@ export class HeaderFields {
       quoted: this.#folded(quoted),
       policy: parent.policy + between + member,
       service: between + quoted + this.#available,
+      written: unwritten(),
     };
   }
 
@@ -388,5 +422,8 @@ function keyText(key) {
 /** @returns {Entry} */
 const entry = () => ({
   ...{ parent: null, children: new Map(), recent: [], name: '', limit: 0, windowMs: null },
-  ...{ called: '', quoted: '', member: '', policy: '', service: '' },
+  ...{ called: '', quoted: '', member: '', policy: '', service: '', written: unwritten() },
 });
+
+/** @returns {Member} */
+const unwritten = () => ({ remaining: 0, seconds: null, cost: null, text: '' });
