@@ -20,7 +20,15 @@ import { writeFields } from './outgoing.js';
  * @property {(...args: any[]) => unknown} writeHead What was there before.
  */
 
-/** @typedef {Outgoing & { writeHead: (...args: any[]) => unknown, [pending]?: Pending }} NodeResponse */
+/**
+ * @typedef {object} Head
+ * @property {(...args: any[]) => unknown} writeHead Writes it.
+ * @property {() => string[]} getHeaderNames Of what is set so far.
+ * @property {unknown} [_header] Its text; null until it is written. Node keeps it there, and middleware has always looked at
+ *   it, but it is not in Node's documentation.
+ */
+
+/** @typedef {Outgoing & Head & { [pending]?: Pending }} NodeResponse */
 
 const pending = Symbol('tierlimit');
 
@@ -51,6 +59,11 @@ function writeHead(status, reason, fields) {
   const own = /** @type {Pending} */ (this[pending]);
   const hasReason = typeof reason === 'string';
   const given = hasReason ? fields : (fields ?? reason);
+  if (own.outer === null && keepsHead && this._header === null && hasNone(this, given)) {
+    const result = own.writeHead.call(this, status, reason, fields);
+    append(own.verdict, this);
+    return result;
+  }
   const all = Array.isArray(given) ? fromList(given) : copied(given);
   const head = { fields: all, response: this };
   for (let at = /** @type {Pending | null} */ (own); at !== null; at = at.outer) {
@@ -60,6 +73,47 @@ function writeHead(status, reason, fields) {
     ? own.writeHead.call(this, status, reason, all)
     : own.writeHead.call(this, status, all);
 }
+
+/** Whether this is Node itself: others have its http module, too, but not its way of keeping a head. */
+const keepsHead = (() => {
+  const { node, deno, bun } = /** @type {any} */ (globalThis).process?.versions ?? {};
+  return node !== undefined && deno === undefined && bun === undefined;
+})();
+
+/**
+ * Whether there are no fields yet that may have to be joined.
+ * @param {NodeResponse} response
+ * @param {Record<string, any> | any[] | undefined} given
+ */
+function hasNone(response, given) {
+  if (Array.isArray(given)) return false;
+  for (const name in given) if (isOfLimiter(name)) return false;
+  return !response.getHeaderNames().some(isOfLimiter);
+}
+
+/** @param {string} name */
+const isOfLimiter = (name) => name.length > 8 && name.toLowerCase().includes('ratelimit');
+
+/**
+ * Adds the fields to a head that is written and not yet sent. Given to `writeHead` each of them is looked at by four regular
+ * expressions and compared with the names that mean something to Node, and what else is given has to be copied, which takes
+ * more time than deciding.
+ * @param {Verdict<any, any>} verdict
+ * @param {NodeResponse} response
+ */
+function append(verdict, response) {
+  const head = { text: '' };
+  verdict.write(head, onText, true);
+  response._header = `${String(response._header).slice(0, -2)}${head.text}\r\n`;
+}
+
+/** @type {Access<{ text: string }>} */
+const onText = {
+  get: () => null,
+  set(head, name, value) {
+    head.text += `${name}: ${value}\r\n`;
+  },
+};
 
 /**
  * An object that may be added to: who calls writeHead may keep its own. V8 takes microseconds to add to `{ ...given }`.
