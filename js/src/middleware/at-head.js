@@ -33,6 +33,18 @@ import { writeFields } from './outgoing.js';
 const pending = Symbol('tierlimit');
 
 /**
+ * Node's response to a request, where handlers of the fetch kind run on Node's http and are told of it, as by
+ * `@hono/node-server`: what is written there is sent, whatever response the handler makes, and nothing has to be made of
+ * that response.
+ * @param {any} env what a handler is given beside the request
+ * @returns {NodeResponse | null}
+ */
+export function outgoingOf(env) {
+  const outgoing = env?.outgoing ?? env?.server?.outgoing;
+  return typeof outgoing?.writeHead === 'function' ? outgoing : null;
+}
+
+/**
  * Sets the fields of a verdict when the head of the response is written. Of several the last one is the inner one. Where a
  * limiter around this one has set its fields on the response itself, that is done at once.
  *

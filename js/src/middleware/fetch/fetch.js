@@ -5,6 +5,7 @@
  */
 
 import { check } from '../../errors.js';
+import { outgoingOf, writeAtHead } from '../at-head.js';
 import { HeaderFields, exposedHeaders, retryAfter } from '../headers.js';
 import { Judge } from '../judge.js';
 import { peerOf } from '../peer.js';
@@ -49,8 +50,8 @@ export { exposedHeaders };
  * What the fetch adapter alone is told.
  *
  * @typedef {object} FetchOnlyOptions
- * @property {PeerAddress} [address] The peer's address. Default: as `Deno.serve` and `Bun.serve` tell it; elsewhere there
- *   is none, so `client` or this is needed.
+ * @property {PeerAddress} [address] The peer's address. Default: as `Deno.serve`, `Bun.serve` and `@hono/node-server` tell
+ *   it; elsewhere there is none, so `client` or this is needed.
  */
 
 /**
@@ -62,6 +63,9 @@ export { exposedHeaders };
 /**
  * Limits a handler: what is refused does not reach it, and its responses get the header fields. Where the limiter and
  * the handler answer at once, so does the limited handler.
+ *
+ * With `@hono/node-server` the fields of admitted requests are set while Node writes the head of the response, which costs
+ * less: they are sent, but are not among the headers of what the limited handler returns.
  *
  * @param {FetchOptions} options `limiter` is required
  * @returns {<Rest extends unknown[]>(handler: FetchHandler<Rest>) => FetchHandler<Rest>}
@@ -105,6 +109,13 @@ export function rateLimit(options) {
     function answer(self, verdict, request, rest) {
       if (verdict === null) return handler.call(self, request, ...rest);
       if (verdict.refused) return refusal(verdict);
+      const outgoing = judge.fields === null ? null : outgoingOf(rest[0]);
+      const isAtHead = outgoing !== null && !outgoing.headersSent;
+      if (isAtHead) writeAtHead(verdict, outgoing);
+      const isDone = isAtHead || judge.fields === null;
+      if (isDone && !judge.watchesOutcome && !judge.watchesAbort) {
+        return handler.call(self, request, ...rest);
+      }
       const watch = judge.watchesAbort ? new ResponseWatch(verdict, request.signal) : null;
       let response;
       try {
@@ -113,10 +124,10 @@ export function rateLimit(options) {
         throw failed(verdict, watch, error);
       }
       if (typeof (/** @type {any} */ (response)?.then) !== 'function') {
-        return finished(verdict, watch, /** @type {Response} */ (response));
+        return finished(verdict, watch, /** @type {Response} */ (response), isDone);
       }
       return Promise.resolve(response).then(
-        (it) => finished(verdict, watch, it),
+        (it) => finished(verdict, watch, it, isDone),
         (error) => Promise.reject(failed(verdict, watch, error)),
       );
     }
@@ -126,12 +137,13 @@ export function rateLimit(options) {
    * @param {FetchVerdict} verdict
    * @param {ResponseWatch | null} watch
    * @param {Response} response
+   * @param {boolean} isDone whether the fields are not to be set here
    */
-  function finished(verdict, watch, response) {
+  function finished(verdict, watch, response, isDone) {
     // What a handler returns that is none is for whoever called to judge.
     if (typeof response?.headers !== 'object') return failed(verdict, watch, response);
     verdict.settle(response.status, response);
-    const decorated = judge.fields === null ? response : withFields(verdict, response, judge.mark);
+    const decorated = isDone ? response : withFields(verdict, response, judge.mark);
     return watch === null ? decorated : watch.around(decorated);
   }
 }

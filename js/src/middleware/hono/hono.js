@@ -4,7 +4,7 @@
  */
 
 import { check } from '../../errors.js';
-import { onRecord, writeAtHead } from '../at-head.js';
+import { onRecord, outgoingOf, writeAtHead } from '../at-head.js';
 import { ResponseWatch } from '../fetch/response-watch.js';
 import { withFields } from '../fetch/response-fields.js';
 import { exposedHeaders } from '../headers.js';
@@ -199,20 +199,7 @@ class HonoSource {
  * @returns {string | null}
  */
 function peerOfContext({ env, req }) {
-  const about = /** @type {any} */ (env)?.server ?? env;
-  const socket = about?.incoming?.socket;
-  return socket ? (socket.remoteAddress ?? null) : peerOf(req.raw, about);
-}
-
-/**
- * Node's response to this request, where Hono runs on Node's http: what is written there is sent, whatever response the
- * handler makes, and nothing has to be made of that response.
- * @param {any} env
- * @returns {NodeResponse | null}
- */
-function outgoingOf(env) {
-  const outgoing = env?.outgoing ?? env?.server?.outgoing;
-  return typeof outgoing?.writeHead === 'function' ? outgoing : null;
+  return peerOf(req.raw, /** @type {any} */ (env)?.server ?? env);
 }
 
 /**
