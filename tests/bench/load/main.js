@@ -4,13 +4,11 @@
 // and with the limiter that is usual there. A round asks them one after the other, bare first and last, and divides what
 // each of the others answered by the mean of the two bare runs. What the machine does meanwhile is in all of them. Every
 // seven rounds the servers are started anew, since each process has luck of its own with the compiler and the caches.
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
-import { parseArgs, promisify } from 'node:util';
+import { parseArgs } from 'node:util';
 
 import { machine } from '../machine.js';
 import { summary } from '../statistics.js';
+import { ask, connections, start } from './servers.js';
 
 const { values } = parseArgs({
   options: {
@@ -20,7 +18,6 @@ const { values } = parseArgs({
   },
 });
 const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)];
-const connections = 32;
 const roundsOfProcess = 7;
 const limiters = ['fields', 'tierlimit', 'usual'];
 const usual = new Map([
@@ -35,34 +32,6 @@ const asked = new Map([
   ['hono', 0.9],
 ]);
 
-const program = fileURLToPath(new URL('server.js', import.meta.url));
-
-/**
- * @param {string} framework
- * @param {string} limiter
- */
-async function start(framework, limiter) {
-  const stdio = /** @type {const} */ (['ignore', 'pipe', 'inherit']);
-  const child = spawn(process.execPath, [program, framework, limiter], { stdio });
-  const [port] = await Promise.race([once(child.stdout, 'data'), once(child, 'exit')]);
-  if (child.exitCode !== null)
-    throw new Error(`${framework} with ${limiter} ended: ${child.exitCode}`);
-  return { child, url: `http://127.0.0.1:${Number(port)}/` };
-}
-
-/**
- * Requests a second.
- * @param {string} url
- * @param {number} duration in seconds
- */
-async function rate(url, duration) {
-  const args = ['-t1', `-c${connections}`, `-d${duration}s`, url];
-  const { stdout } = await promisify(execFile)('wrk', args);
-  const wrong = /(Socket errors|Non-2xx).*/.exec(stdout);
-  if (wrong) throw new Error(`${url}: ${wrong[0]}`);
-  return Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1]);
-}
-
 /** @param {string} framework */
 async function compared(framework) {
   const bares = /** @type {number[]} */ ([]);
@@ -70,7 +39,7 @@ async function compared(framework) {
   for (let round = 0; round < rounds;) {
     const started = await Promise.all(['bare', ...limiters].map((it) => start(framework, it)));
     try {
-      for (const { url } of started) await rate(url, 3 * seconds);
+      for (const server of started) await ask(server, 3 * seconds);
       const end = Math.min(round + roundsOfProcess, rounds);
       for (; round < end; round += 1) await compareOnce(started, round);
     } finally {
@@ -80,18 +49,18 @@ async function compared(framework) {
   return { bares, parts };
 
   /**
-   * @param {{ url: string }[]} started
+   * @param {import('./servers.js').Server[]} started
    * @param {number} round
    */
   async function compareOnce([bare, ...servers], round) {
-    const before = await rate(bare.url, seconds);
+    const before = await ask(bare, seconds);
     const rates = [];
     // Who comes first changes: what is next to which run of the bare server must not matter.
     for (let turn = 0; turn < servers.length; turn += 1) {
       const at = (round + turn) % servers.length;
-      rates[at] = await rate(servers[at].url, seconds);
+      rates[at] = (await ask(servers[at], seconds)).rate;
     }
-    const base = (before + (await rate(bare.url, seconds))) / 2;
+    const base = (before.rate + (await ask(bare, seconds)).rate) / 2;
     bares.push(base);
     rates.forEach((it, at) => parts[at].push(it / base));
   }

@@ -1,6 +1,7 @@
-// A server of a framework: bare, with two header fields that never change, with tierlimit or with the limiter that its
-// users usually take. It says its port.
-// node tests/bench/load/server.js express|fastify|hono bare|fields|tierlimit|usual
+// A server of a framework: bare, with middleware that does nothing, with two header fields that never change, set as the
+// framework says or added to the head when it is written, with tierlimit or with the limiter that its users usually take.
+// On Hono also with tierlimit around the app, and with something that does nothing there. It says its port.
+// node tests/bench/load/server.js express|fastify|hono bare|empty|fields|head|tierlimit|usual|around|empty-around
 import { createServer } from 'node:http';
 
 /** What no run uses up: what is measured is requests that are admitted. */
@@ -18,6 +19,14 @@ async function options() {
   return { limiter: new TierLimiter({ policies }) };
 }
 
+/** As cheaply as it can be done. @this {any} @param {...any} given */
+function writeHead(...given) {
+  const result = Object.getPrototypeOf(this).writeHead.apply(this, given);
+  const fields = `RateLimit-Policy: ${policyField}\r\nRateLimit: ${serviceField}\r\n`;
+  this._header = `${this._header.slice(0, -2)}${fields}\r\n`;
+  return result;
+}
+
 /** @type {Record<string, (limiter: string) => Promise<import('node:http').Server>>} */
 const frameworks = {
   async express(limiter) {
@@ -26,6 +35,15 @@ const frameworks = {
     if (limiter === 'tierlimit') {
       const { rateLimit } = await import('../../../js/src/middleware/express/express.js');
       app.use(rateLimit(await options()));
+    } else if (limiter === 'empty') {
+      app.use((_request, _response, next) => {
+        next();
+      });
+    } else if (limiter === 'head') {
+      app.use((_request, response, next) => {
+        response.writeHead = writeHead;
+        next();
+      });
     } else if (limiter === 'fields') {
       app.use((_request, response, next) => {
         response.setHeader('RateLimit-Policy', policyField);
@@ -50,6 +68,15 @@ const frameworks = {
     if (limiter === 'tierlimit') {
       const { rateLimit } = await import('../../../js/src/middleware/fastify/fastify.js');
       await app.register(rateLimit, await options());
+    } else if (limiter === 'empty') {
+      app.addHook('onRequest', (_request, _reply, next) => {
+        next();
+      });
+    } else if (limiter === 'head') {
+      app.addHook('onRequest', (_request, reply, next) => {
+        reply.raw.writeHead = writeHead;
+        next();
+      });
     } else if (limiter === 'fields') {
       app.addHook('onRequest', (_request, reply, next) => {
         reply.header('RateLimit-Policy', policyField);
@@ -70,9 +97,23 @@ const frameworks = {
     const { Hono } = await import('hono');
     const { createAdaptorServer } = await import('@hono/node-server');
     const app = new Hono();
+    /** @type {any} */
+    let { fetch } = app;
     if (limiter === 'tierlimit') {
       const { rateLimit } = await import('../../../js/src/middleware/hono/hono.js');
       app.use(rateLimit(await options()));
+    } else if (limiter === 'around') {
+      const { rateLimit } = await import('../../../js/src/middleware/fetch/fetch.js');
+      fetch = rateLimit(await options())(app.fetch);
+    } else if (limiter === 'empty-around') {
+      fetch = (/** @type {Request} */ request, /** @type {any} */ env) => app.fetch(request, env);
+    } else if (limiter === 'empty') {
+      app.use((_c, next) => next());
+    } else if (limiter === 'head') {
+      app.use((c, next) => {
+        /** @type {any} */ (c.env).outgoing.writeHead = writeHead;
+        return next();
+      });
     } else if (limiter === 'fields') {
       app.use((c, next) => {
         c.header('RateLimit-Policy', policyField);
@@ -89,7 +130,7 @@ const frameworks = {
       app.use(usual);
     }
     app.get('/', (c) => c.text('hello'));
-    return /** @type {import('node:http').Server} */ (createAdaptorServer({ fetch: app.fetch }));
+    return /** @type {import('node:http').Server} */ (createAdaptorServer({ fetch }));
   },
 };
 
