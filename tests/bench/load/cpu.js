@@ -3,12 +3,12 @@
 // says more than the rate: what they take away is not in it, though what they do to the caches is. Linux only. npm run
 // bench:http brings what it needs.
 //
-// As in main.js a round asks the servers one after the other, bare first and last. Every second round the servers are
+// As in main.js a round asks the servers one after the other, bare first and last. Every five rounds the servers are
 // started anew.
 import { parseArgs } from 'node:util';
 
 import { summary } from '../statistics.js';
-import { ask, connections, start } from './servers.js';
+import { ask, connections, start, warm } from './servers.js';
 
 const { values } = parseArgs({
   options: {
@@ -19,7 +19,7 @@ const { values } = parseArgs({
   },
 });
 const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)];
-const roundsOfProcess = 2;
+const roundsOfProcess = 5;
 const usual = ['empty', 'fields', 'head', 'tierlimit', 'usual'];
 /** @type {Record<string, string[]>} */
 const more = { hono: ['empty-around', 'around'] };
@@ -34,7 +34,7 @@ async function compared(framework, variants) {
   for (let round = 0; round < rounds;) {
     const started = await Promise.all(['bare', ...variants].map((it) => start(framework, it)));
     try {
-      for (const server of started) await ask(server, 2 * seconds);
+      for (const server of started) await warm(server);
       const end = Math.min(round + roundsOfProcess, rounds);
       for (; round < end; round += 1) await compareOnce(started, round);
     } finally {

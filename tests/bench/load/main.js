@@ -2,13 +2,13 @@
 //
 // For each framework four servers stay up: bare, with two constant header fields set as the framework says, with tierlimit
 // and with the limiter that is usual there. A round asks them one after the other, bare first and last, and divides what
-// each of the others answered by the mean of the two bare runs. What the machine does meanwhile is in all of them. Every
+// each of the others answered by the mean of the two bare runs. On Hono there is a fifth, with tierlimit around the app. What the machine does meanwhile is in all of them. Every
 // seven rounds the servers are started anew, since each process has luck of its own with the compiler and the caches.
 import { parseArgs } from 'node:util';
 
 import { machine } from '../machine.js';
 import { summary } from '../statistics.js';
-import { ask, connections, start } from './servers.js';
+import { ask, connections, start, warm } from './servers.js';
 
 const { values } = parseArgs({
   options: {
@@ -32,14 +32,17 @@ const asked = new Map([
   ['hono', 0.9],
 ]);
 
-/** @param {string} framework */
-async function compared(framework) {
+/**
+ * @param {string} framework
+ * @param {string[]} limiters
+ */
+async function compared(framework, limiters) {
   const bares = /** @type {number[]} */ ([]);
   const parts = limiters.map(() => /** @type {number[]} */ ([]));
   for (let round = 0; round < rounds;) {
     const started = await Promise.all(['bare', ...limiters].map((it) => start(framework, it)));
     try {
-      for (const server of started) await ask(server, 3 * seconds);
+      for (const server of started) await warm(server);
       const end = Math.min(round + roundsOfProcess, rounds);
       for (; round < end; round += 1) await compareOnce(started, round);
     } finally {
@@ -81,10 +84,15 @@ parentheses); wrk, ${connections} connections, Node ${node}, ${processor}; \`npm
 |---|--:|--:|--:|--:|--:|---|`,
 );
 for (const framework of values.only.split(',')) {
-  const { bares, parts } = await compared(framework);
+  const isAround = framework === 'hono';
+  const all = isAround ? [...limiters, 'around'] : limiters;
+  const { bares, parts } = await compared(framework, all);
   const perSecond = Math.round(summary(bares).median);
-  const [fields, own, other] = parts.map(shown);
+  const [fields, own, other, around] = parts.map(shown);
   console.log(
     `| ${framework} | ${perSecond} | ${fields} | ${own} | ${asked.get(framework)} | ${other} | ${usual.get(framework)} |`,
   );
+  if (isAround) {
+    console.log(`| ${framework}, around the app | | | ${around} | ${asked.get(framework)} | | |`);
+  }
 }

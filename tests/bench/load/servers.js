@@ -27,6 +27,18 @@ export async function start(framework, limiter) {
   return { child, url: `http://127.0.0.1:${Number(port)}/` };
 }
 
+/** So long a process computes before its code is what it will be. */
+const warmSeconds = 3;
+
+/**
+ * Asks a server until its code has been compiled for good: that takes computing, whatever the clock says.
+ * @param {Server} server
+ */
+export async function warm(server) {
+  const start = cpuSeconds(server.child.pid);
+  while (cpuSeconds(server.child.pid) - start < warmSeconds) await ask(server, 1);
+}
+
 /**
  * Asks a server for some time: requests a second, and microseconds of its processor's time for each.
  * @param {Server} server
