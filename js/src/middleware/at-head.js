@@ -71,7 +71,9 @@ function writeHead(status, reason, fields) {
   const own = /** @type {Pending} */ (this[pending]);
   const hasReason = typeof reason === 'string';
   const given = hasReason ? fields : (fields ?? reason);
-  if (own.outer === null && keepsHead && this._header === null && hasNone(this, given)) {
+  if (nodesWriteHead === undefined) nodesWriteHead = findNodesWriteHead();
+  const isNodes = own.writeHead === nodesWriteHead && this._header === null;
+  if (isNodes && own.outer === null && hasNone(this, given)) {
     const result = own.writeHead.call(this, status, reason, fields);
     append(own.verdict, this);
     return result;
@@ -86,11 +88,42 @@ function writeHead(status, reason, fields) {
     : own.writeHead.call(this, status, all);
 }
 
-/** Whether this is Node itself: others have its http module, too, but not its way of keeping a head. */
-const keepsHead = (() => {
-  const { node, deno, bun } = /** @type {any} */ (globalThis).process?.versions ?? {};
-  return node !== undefined && deno === undefined && bun === undefined;
-})();
+/**
+ * Node's own `writeHead`, where a head that is written may be added to until it is sent; null where not. A response that
+ * goes nowhere tells: other runtimes have Node's http module too, and other ways to send a head. (Whoever wraps
+ * `writeHead`, as for requests that are made up in tests, reads off it what is sent.)
+ * @type {Head['writeHead'] | null | undefined}
+ */
+let nodesWriteHead;
+
+function findNodesWriteHead() {
+  try {
+    const { getBuiltinModule } = /** @type {any} */ (globalThis).process;
+    const { ServerResponse } = getBuiltinModule('node:http');
+    const { Writable } = getBuiltinModule('node:stream');
+    let sent = '';
+    const response = new ServerResponse({
+      method: 'GET',
+      httpVersionMajor: 1,
+      httpVersionMinor: 1,
+    });
+    response.assignSocket(
+      new Writable({
+        write(/** @type {Uint8Array} */ bytes, _encoding, /** @type {() => void} */ done) {
+          sent += new TextDecoder().decode(bytes);
+          done();
+        },
+      }),
+    );
+    response.writeHead(204);
+    addText(response, 'added: 1\r\n');
+    response.end();
+    const isSent = sent.startsWith('HTTP/1.1 204') && sent.endsWith('\r\nadded: 1\r\n\r\n');
+    return isSent ? ServerResponse.prototype.writeHead : null;
+  } catch {
+    return null;
+  }
+}
 
 /**
  * Whether there are no fields yet that may have to be joined.
@@ -116,7 +149,15 @@ const isOfLimiter = (name) => name.length > 8 && name.toLowerCase().includes('ra
 function append(verdict, response) {
   const head = { text: '' };
   verdict.write(head, onText, true);
-  response._header = `${String(response._header).slice(0, -2)}${head.text}\r\n`;
+  addText(response, head.text);
+}
+
+/**
+ * @param {NodeResponse} response
+ * @param {string} text lines
+ */
+function addText(response, text) {
+  response._header = `${String(response._header).slice(0, -2)}${text}\r\n`;
 }
 
 /** @type {Access<{ text: string }>} */

@@ -344,6 +344,31 @@ test('the fields are sent however a response is made, also where a handler write
   }
 });
 
+test('who wraps writeHead sees the fields, and so do requests that are made up by inject', async (t) => {
+  const app = fastify();
+  /** @type {string[][]} */
+  const seen = [];
+  app.addHook('onRequest', (_, { raw }, done) => {
+    const { writeHead } = raw;
+    raw.writeHead = (status, fields) => {
+      seen.push(Object.keys(fields).map((name) => name.toLowerCase()));
+      return writeHead.call(raw, status, fields);
+    };
+    done();
+  });
+  await app.register(rateLimit, { limiter: limiterOf(5), client: () => 'acme' });
+  app.get('/', async () => 'text');
+  const ask = await open(t, app);
+  await ask('/');
+  assert.deepEqual([seen.length, seen[0].includes('ratelimit')], [1, true]);
+
+  const plain = fastify();
+  await plain.register(rateLimit, { limiter: limiterOf(5), client: () => 'acme' });
+  plain.get('/', async () => 'text');
+  const { headers } = await plain.inject('/');
+  assert.deepEqual([headers.ratelimit, headers['ratelimit-policy']], ['"main";r=4', '"main";q=5']);
+});
+
 test('fields of that name that a handler has set are joined, wherever it has set them', async (t) => {
   const app = fastify();
   app.register(rateLimit, { limiter: limiterOf(9), client: clientOf });
