@@ -1,9 +1,10 @@
 // npm run bench:http [-- --rounds 21 --seconds 1 --only express,hono]: what a limiter costs a server, by wrk over loopback.
 //
-// For each framework four servers stay up: bare, with two constant header fields set as the framework says, with tierlimit
-// and with the limiter that is usual there. A round asks them one after the other, bare first and last, and divides what
-// each of the others answered by the mean of the two bare runs. On Hono there is a fifth, with tierlimit around the app. What the machine does meanwhile is in all of them. Every
-// seven rounds the servers are started anew, since each process has luck of its own with the compiler and the caches.
+// For each framework four servers stay up: bare, with two constant header fields set as the framework says, with
+// tierlimit and with the limiter that is usual there. A round asks them one after the other, bare first and last, and
+// divides what each of the others answered by the mean of the two bare runs. On Hono there is a fifth, with tierlimit
+// around the app. What the machine does meanwhile is in all of them. Every seven rounds the servers are started anew,
+// since each process has luck of its own with the compiler and the caches.
 import { parseArgs } from 'node:util';
 
 import { machine } from '../machine.js';
