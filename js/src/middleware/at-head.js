@@ -109,7 +109,8 @@ function findNodesWriteHead() {
     });
     response.assignSocket(
       new Writable({
-        write(/** @type {Uint8Array} */ bytes, _encoding, /** @type {() => void} */ done) {
+        /** @type {(bytes: Uint8Array, encoding: string, done: () => void) => void} */
+        write(bytes, _, done) {
           sent += new TextDecoder().decode(bytes);
           done();
         },
