@@ -210,6 +210,7 @@ void TierLimiter::transfer_judges(Archive& archive, const List<std::uint32_t>& n
     archive.expect(memory_available(2 * place * sizeof(Judge)), Fault::does_not_fit);
     if (!archive.ok()) return;
     revision.judges.resize(place + 1);
+    archive.expect(revision.judges[place] == 0);
     revision.judges[place] = make_judge(rule, 0);
   }
 }

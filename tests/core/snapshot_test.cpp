@@ -392,3 +392,29 @@ TEST_CASE("snapshot: there is a last revision, which stays and can be restored")
   REQUIRE(last.restore(from(again), 0).ok());
   CHECK(last.revision() == TierLimiter::last_revision);
 }
+
+TEST_CASE("snapshot: whatever is changed in it, it is refused or gives a limiter that works") {
+  const Bytes whole = snapshot_of(*used_limiter(), 14 * second);
+  int restored_ones = 0;
+  for (std::size_t at = 24; at < whole.size(); ++at) {
+    for (const int value : {0, 1, 2, 3, 4, 5, 8, 0x7f, 0x80, 0xff}) {
+      Bytes bytes = whole;
+      bytes[at] = static_cast<unsigned char>(value);
+      repair(bytes);
+      TierLimiter limiter;
+      if (!limiter.restore(from(bytes), 0).ok()) continue;
+      ++restored_ones;
+      Bytes again = snapshot_of(limiter, 0);
+      for (const char* client : {"acme", "initech", "new"}) {
+        static_cast<void>(limiter.check({.client = client}, second));
+        static_cast<void>(limiter.refund({.client = client, .tier = "pro"}, 2 * second));
+        static_cast<void>(limiter.set_tier(client, "lost", tierlimit::OnRaise::add, 3 * second));
+      }
+      static_cast<void>(limiter.set_policies(policies, 4 * second));
+      static_cast<void>(limiter.check({.client = "acme", .tier = "pro"}, 5 * second));
+      TierLimiter twice;
+      REQUIRE(twice.restore(from(again), 0).ok());
+    }
+  }
+  CHECK(restored_ones > 100);
+}

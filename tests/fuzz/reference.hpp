@@ -283,8 +283,8 @@ class Limiter {
   static Wide moved(const Bucket& bucket, const Limit& limit, OnRaise raise) {
     const Limit& last = bucket.last;
     const bool grew = limit.full * last.unit > last.full * limit.unit;
-    OnRaise mode = raise;
-    if (mode == OnRaise::keep && last.tier == limit.tier) mode = limit.text.on_raise;
+    // What `set_tier` asked for is for the move.
+    const OnRaise mode = last.tier == limit.tier ? limit.text.on_raise : raise;
     Wide balance = bucket.balance * limit.unit / last.unit;
     if (grew && mode == OnRaise::fill) balance = limit.full;
     if (grew && mode == OnRaise::proportional) balance = bucket.balance * limit.full / last.full;
