@@ -213,6 +213,8 @@ void TierLimiter::transfer_judges(Archive& archive, const List<std::uint32_t>& n
     archive.expect(revision.judges[place] == 0);
     revision.judges[place] = make_judge(rule, 0);
   }
+  // Who has no other is judged by the default.
+  archive.expect(!revision.judges.empty() && revision.judges.front() != 0);
 }
 
 void TierLimiter::transfer_assignment(Archive& archive, const Slot& slot) {

@@ -99,8 +99,8 @@ let nodesWriteHead;
 function findNodesWriteHead() {
   try {
     const { getBuiltinModule } = /** @type {any} */ (globalThis).process;
-    const { ServerResponse } = getBuiltinModule('node:http');
-    const { Writable } = getBuiltinModule('node:stream');
+    const { ServerResponse } = getBuiltinModule('http');
+    const { Writable } = getBuiltinModule('stream');
     let sent = '';
     const response = new ServerResponse({
       method: 'GET',
