@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 
 /** So many bytes in a row are what functions may have in common. */
 const gram = 5;
-const moves = 1500;
+const moves = 2500;
 
 /** Numbers of section and of opcodes, by the core specification, 5.4 and 5.5. */
 const sections = { imports: 2, functions: 3, exports: 7, start: 8, elements: 9, code: 10 };
