@@ -272,8 +272,9 @@ std::optional<ErrorCode> TierLimiter::change_tier(const Fingerprint& client, Jud
   const OnRaise raise = directory_.raise(client);
   // First whether the time is right for all of them. What a candidate is told has happened; its own may be later.
   if (look_back(client, old_judge, new_judge, raise, now, false) && !is_shadow_) return untimely(now);
-  // Who has no bucket has nothing to be raised.
-  if (!directory_.set_raise(client, has_bucket(client) ? on_raise : OnRaise::keep)) return ErrorCode::out_of_memory;
+  // Who has no bucket has nothing to be raised, nor has who is judged by the same as before.
+  const bool raises = old_judge != new_judge && has_bucket(client);
+  if (!directory_.set_raise(client, raises ? on_raise : OnRaise::keep)) return ErrorCode::out_of_memory;
   static_cast<void>(look_back(client, old_judge, new_judge, raise, now, true));
   return std::nullopt;
 }

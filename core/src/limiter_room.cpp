@@ -16,6 +16,8 @@ constexpr std::uint32_t wide_eviction_sample = 64;
 constexpr std::size_t most_limits_compared = 64;
 // The same of those of all documents that time has to be looked for in.
 constexpr std::size_t most_limits_replayed = 512;
+// For a log so many that are not full yet, at the most, are waited for.
+constexpr std::uint32_t most_waited_for = 2;
 // Of a new log.
 constexpr std::uint32_t first_entries = 4;
 
@@ -304,31 +306,37 @@ bool TierLimiter::fits(std::uint64_t bytes) const noexcept {
   return table_.bytes() + log_bytes_ + counted_on_bytes_ + bytes <= options_.max_bytes;
 }
 
-// Finds room in a member's log for one more charge, at the expense of others' where there is no memory left. Where
-// there is none the judgement tells when there will be.
-bool TierLimiter::plan_log(Judgement& judgement, const Member& member, const Fingerprint& client,
-                           std::int64_t now) noexcept {
+// Finds who has to go for a longer log where one more charge finds no room in a member's. Where there is nobody the
+// judgement tells how long it takes; `enough` is whether all before have found room, and `waits` whether this is about
+// a time to come. Of more than can be counted on it is only known that there are as many.
+bool TierLimiter::plan_log(Judgement& judgement, const Member& member, const Fingerprint& client, std::int64_t now,
+                           bool enough, bool waits) noexcept {
   const Limit& limit = limit_of(member);
   const WindowLog* const log = sliding_window::log_of(member.state);
-  std::uint64_t own_wait = never;
-  if (log != nullptr) {
-    if (!log->full(now) || sliding_window::live(limit, log, now).expired != 0) return true;
-    // There will be when its own oldest charge counts no more.
-    own_wait = limit.fill - (static_cast<std::uint64_t>(now) - static_cast<std::uint64_t>(log->time(0)));
-  }
+  if (log != nullptr && (!log->full(now) || sliding_window::live(limit, log, now).expired != 0)) return enough;
   const std::uint64_t wanted = WindowLog::bytes(entries_of_larger(log, limit));
-  bool enough = true;
-  for (std::uint32_t attempts = wide_eviction_sample; !fits(wanted); --attempts) {
+  // Whoever is refused must not be work without end.
+  for (std::uint32_t left = waits || !enough ? most_waited_for : wide_eviction_sample; !fits(wanted); --left) {
+    if (left == 0 || counted_on_count_ == counted_on_.size()) {
+      counts_on_more_ = true;
+      return enough;
+    }
     const Candidate candidate = first_to_go(client, member.bucket, wide_eviction_sample, now, true);
-    bool goes = attempts != 0 && !turned_away(candidate);
+    bool goes = !turned_away(candidate);
     // Whoever has a log and needs a larger one gets it from those who have spent less, or not at all.
     if (goes && log != nullptr) {
       const std::uint64_t wait = tierlimit::time_to_full(limit, member.state, now);
       goes = candidate.loss <= weight_of(limit, member.state, now, wait, longest_of(members_judge_));
     }
     if (!goes) {
+      // There will be when its own oldest charge counts no more.
+      const std::uint64_t own_wait =
+          log == nullptr ? never
+                         : limit.fill - (static_cast<std::uint64_t>(now) - static_cast<std::uint64_t>(log->time(0)));
+      // Or when others have gone.
+      if (enough) left = std::min(left, most_waited_for);
       enough = false;
-      const std::uint64_t wait = attempts != 0 ? wait_for(candidate) : never;
+      const std::uint64_t wait = left > 1 ? wait_for(candidate) : never;
       turn_away(judgement, member, std::min(own_wait, wait));
       if (own_wait <= wait) return false;
     }

@@ -120,22 +120,29 @@ bool TierLimiter::insert(Member& member) noexcept {
 // there would be. False, with the judgement saying so, where there is not enough: then nobody has gone for it.
 bool TierLimiter::make_members(Judgement& judgement, Member* first, std::uint32_t count, const Fingerprint& client,
                                std::uint64_t cost, std::int64_t now, bool stores) noexcept {
-  bool enough = plan(judgement, first, count, client, cost, now);
-  // Which of those that are full by then go for which member is another question then: it is asked until all find room.
-  std::uint64_t more = enough ? 0 : judgement.wait;
-  for (int rounds = 0; more != 0 && rounds < 8 && judgement.wait < longest_wait; ++rounds) {
+  bool enough;
+  do {
+    enough = plan(judgement, first, count, client, cost, now, false);
+    if (enough && stores) let_go(now);
+    // A very long log takes the place of more than can be counted on at once.
+  } while (enough && stores && counts_on_more_);
+  // Which of those that are full by then go for which member is another question then, where there are several: it is
+  // asked until all find room, a few times.
+  std::uint64_t more = enough || counted_on_count_ == 1 ? 0 : judgement.wait;
+  for (int rounds = 0; more != 0 && rounds < 3 && judgement.wait < longest_wait; ++rounds) {
     Judgement then;
     count_on_nobody();
-    static_cast<void>(plan(then, first, count, client, cost, now + static_cast<std::int64_t>(judgement.wait)));
-    more = then.wait;
+    static_cast<void>(plan(then, first, count, client, cost, now + static_cast<std::int64_t>(judgement.wait), true));
+    more = counts_on_more_ ? never : then.wait;
     judgement.wait = more == never ? never : judgement.wait + more;
   }
-  if (enough && stores && !carry_out(first, count, now)) {
-    // The system does not give the memory that there might be.
+  // Or there is nothing to promise.
+  if (more != 0) judgement.wait = never;
+  if (enough && stores && !make_planned(first, count, now)) {
     table_full(judgement, never);
     enough = false;
   }
-  for (Member* member = first; !(enough && stores) && member != first + count; ++member) {
+  for (Member* member = first; stores && !enough && member != first + count; ++member) {
     Slot* const slot = member->present ? nullptr : table_.seek(member->bucket);
     if (slot != nullptr) forget(*slot);
   }
@@ -143,33 +150,46 @@ bool TierLimiter::make_members(Judgement& judgement, Member* first, std::uint32_
   return enough;
 }
 
-// Finds who has to go for some members, and how much memory their logs take more. What has room gets a slot.
+// Finds who has to go for some members, and how much memory they take more. Nothing is made.
 bool TierLimiter::plan(Judgement& judgement, Member* first, std::uint32_t count, const Fingerprint& client,
-                       std::uint64_t cost, std::int64_t now) noexcept {
+                       std::uint64_t cost, std::int64_t now, bool waits) noexcept {
   bool enough = true;
+  std::uint32_t inserted = 0;
+  counts_on_more_ = false;
   for (Member* member = first; member != first + count; ++member) {
     const Limit& limit = limit_of(*member);
-    if (table_.seek(member->bucket) == nullptr && !insert(*member)) {
-      const BucketState charged = step_by(limit, member->state, now, cost).state;
-      const Candidate candidate = place_for(client, member->bucket, limit, charged, longest_of(members_judge_), now);
-      if (turned_away(candidate)) {
-        enough = false;
-        turn_away(judgement, *member, wait_for(candidate));
+    if (!member->present) {
+      const std::uint64_t growth = table_.growth_for(member->bucket, inserted);
+      if (growth != BucketTable::no_room) {
+        ++inserted;
+        count_on_bytes(growth);
+      } else {
+        const BucketState charged = step_by(limit, member->state, now, cost).state;
+        const Candidate candidate = place_for(client, member->bucket, limit, charged, longest_of(members_judge_), now);
+        if (turned_away(candidate)) {
+          enough = false;
+          turn_away(judgement, *member, wait_for(candidate));
+        }
+        if (candidate.slot == nullptr) continue;
+        count_on(*candidate.slot);
       }
-      if (candidate.slot == nullptr) continue;
-      count_on(*candidate.slot);
     }
-    if (limit.algorithm == Algorithm::sliding_window) enough = plan_log(judgement, *member, client, now) && enough;
+    if (limit.algorithm == Algorithm::sliding_window) enough = plan_log(judgement, *member, client, now, enough, waits);
   }
   return enough;
 }
 
-// Lets go who has to, and makes what is missing. False where memory cannot be had.
-bool TierLimiter::carry_out(Member* first, std::uint32_t count, std::int64_t now) noexcept {
+// Lets go who has to.
+void TierLimiter::let_go(std::int64_t now) noexcept {
   for (std::uint32_t i = 0; i < counted_on_count_; ++i) make_room(*table_.seek(counted_on_[i]), now);
+  count_on_nobody();
+}
+
+// Makes what is missing. False where there is less memory than was planned with.
+bool TierLimiter::make_planned(Member* first, std::uint32_t count, std::int64_t now) noexcept {
   bool made = true;
   for (Member* member = first; made && member != first + count; ++member) {
-    made = table_.seek(member->bucket) != nullptr || insert(*member);
+    made = member->present || insert(*member);
     if (!made || limit_of(*member).algorithm != Algorithm::sliding_window) continue;
     BucketState& state = table_.seek(member->bucket)->state;
     made = make_log(limit_of(*member), state, now);

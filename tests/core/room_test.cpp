@@ -52,7 +52,8 @@ TEST_CASE("room: peek foresees what check will find, whatever is full") {
   int full = 0;
   for (int run = 0; run < 400; ++run) {
     CAPTURE(run);
-    TierLimiter limiter(any_options(random));
+    const LimiterOptions options = any_options(random);
+    TierLimiter limiter(options);
     REQUIRE(limiter.set_policies(R"({"default": )" + any_policy(random) + "}").ok());
     REQUIRE(limiter.seed({random.next(), random.next()}));
     std::int64_t now = 0;
@@ -61,25 +62,30 @@ TEST_CASE("room: peek foresees what check will find, whatever is full") {
       now += random.between(0, 1 << random.below(22));
       const std::string client = std::to_string(random.below(40));
       const std::uint64_t cost = 1 + random.bits(2);
+      const std::uint64_t bytes = limiter.stats().bytes;
       const Decision foreseen = limiter.peek({.client = client, .cost = cost}, now).value();
+      REQUIRE(limiter.stats().bytes == bytes);
       const Decision made = limiter.check({.client = client, .cost = cost}, now).value();
       REQUIRE(foreseen.reason == made.reason);
       REQUIRE(foreseen.retry == made.retry);
       if (!made.allowed) REQUIRE(foreseen.limit_name == made.limit_name);
+      REQUIRE(limiter.stats().bytes <= options.max_bytes);
       full += static_cast<int>(made.reason == Reason::table_full);
     }
   }
   CHECK(full > 1000);
 }
 
-TEST_CASE("room: who waits as long as the answer says finds room, and by one limit no earlier") {
+TEST_CASE("room: who waits as long as the answer says finds room, and for a place by one limit no earlier") {
   Random random(20261202);
   int waited = 0;
   for (int run = 0; run < 400; ++run) {
     CAPTURE(run);
     const LimiterOptions options = any_options(random);
     TierLimiter limiter(options);
-    REQUIRE(limiter.set_policies(R"({"default": )" + any_policy(random) + "}").ok());
+    const std::string policy = any_policy(random);
+    const bool logs = policy.find("sliding") != std::string::npos;
+    REQUIRE(limiter.set_policies(R"({"default": )" + policy + "}").ok());
     REQUIRE(limiter.seed({random.next(), random.next()}));
     std::int64_t now = 0;
     for (int i = 0; i < 300; ++i) {
@@ -91,11 +97,27 @@ TEST_CASE("room: who waits as long as the answer says finds room, and by one lim
       ++waited;
       const auto later = now + static_cast<std::int64_t>(*refused.retry);
       REQUIRE(limiter.peek({.client = client}, later).value().reason == Reason::ok);
-      // Earlier there may be where another goes who has spent less than the client by then, or of several limits where
-      // others go than those that are counted on.
-      if (refused.limits.size() > 1 || options.on_full == LimiterOptions::OnFull::evict) continue;
+      // Of several limits others may have gone earlier than those that are counted on, and more of them for a log.
+      if (logs || refused.limits.size() > 1) continue;
       REQUIRE(limiter.peek({.client = client}, later - 1).value().reason == Reason::table_full);
     }
   }
   CHECK(waited > 1000);
+}
+
+TEST_CASE("room: a log grows at the expense of many short ones, however long it is") {
+  for (const auto on_full : {LimiterOptions::OnFull::evict, LimiterOptions::OnFull::deny}) {
+    TierLimiter limiter({.max_bytes = 1 << 20, .on_full = on_full});
+    REQUIRE(limiter.set_policies(R"({"default": {"algorithm": "sliding-window", "limit": 1000, "windowSeconds": 60}})")
+                .ok());
+    REQUIRE(limiter.seed({1, 2}));
+    std::int64_t now = 0;
+    for (int i = 0; i < 20'000; ++i) static_cast<void>(limiter.check({.client = std::to_string(i)}, ++now));
+    // Those who are refused make way only when they are full again.
+    if (on_full == LimiterOptions::OnFull::deny) now += 61'000'000;
+    int admitted = 0;
+    for (int i = 0; i < 1000; ++i)
+      admitted += static_cast<int>(limiter.check({.client = "long"}, ++now).value().allowed);
+    CHECK(admitted == 1000);
+  }
 }

@@ -243,7 +243,7 @@ TEST_CASE("snapshot: what is wrong with bytes is told") {
     REQUIRE(failure(altered) == "the snapshot is not as it was written");
   }
   Bytes newer = whole;
-  newer[4] = 2;
+  newer[4] = 3;
   CHECK(failure(newer) == "the snapshot is of a format that this version does not read");
   Bytes turned = whole;
   std::reverse(turned.begin(), turned.begin() + 4);

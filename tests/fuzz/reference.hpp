@@ -90,7 +90,9 @@ class Limiter {
     if (own(client) == before) return;
     const bool has_any = buckets_.lower_bound({client, "", Algorithm{}}) != buckets_.end() &&
                          std::get<0>(buckets_.lower_bound({client, "", Algorithm{}})->first) == client;
-    raises_[client] = has_any ? on_raise : OnRaise::keep;
+    // Tiers that are not there are all the default.
+    const bool stays = fallback_of(before) != Fallback::none && fallback_of(own(client)) != Fallback::none;
+    raises_[client] = has_any && !stays ? on_raise : OnRaise::keep;
   }
 
   /// nullopt: the time is earlier than a bucket's last touch.

@@ -242,6 +242,25 @@ test('isFailure says what counts', () => {
   assert.equal(broken.warnings.length, 1);
 });
 
+test('what isFailure and skip return counts by its truth, and a promise is none', () => {
+  for (const [counts, said, remaining, warned] of [
+    ['failed', 'wrong password', 4, 0],
+    ['failed', 0, 5, 0],
+    ['successful', undefined, 4, 0],
+    ['failed', Promise.resolve(false), 4, 1],
+    ['successful', Promise.resolve(true), 4, 1],
+  ]) {
+    const { ask, left, warnings } = limited(only(5, 0), { counts, isFailure: () => said });
+    assert.equal(ask(asked()).status, 200);
+    assert.deepEqual([left(), warnings.length], [remaining, warned], `${counts} ${said}`);
+  }
+  const skipping = limited(only(1, 0), { skip: async () => false });
+  assert.throws(
+    () => skipping.ask(asked()),
+    /^TypeError: what skip returns must be true or false; got a Promise$/,
+  );
+});
+
 test('what is refused is not put back, whatever becomes of it', () => {
   const { ask, left, clock } = limited(
     only(2, 1),

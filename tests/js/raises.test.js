@@ -341,3 +341,17 @@ test('what setTier asks for is used once, also where a document that looks back 
   clock.ms = 3000;
   assert.equal(limiter.check('acme', { cost: 50 }).remaining, 150);
 });
+
+test('setTier from one tier that is not there to another raises nothing, whatever a document has raised', () => {
+  for (const accrual of ['at-next', 'prorated']) {
+    const of = (capacity) => bucket(capacity, { accrual });
+    const { limiter, clock } = clocked({ default: of(100), tiers: { small: of(5) } });
+    limiter.setTier('acme', 'small');
+    limiter.allow('acme', 5);
+    clock.ms = 1000;
+    limiter.setPolicies({ default: of(100) });
+    clock.ms = 2000;
+    limiter.setTier('acme', null, { onRaise: 'fill' });
+    assert.equal(limiter.peek('acme').remaining, 0, accrual);
+  }
+});

@@ -138,7 +138,7 @@ test('bytes that are truncated, altered, of another format or order are refused 
   longer.set(bytes);
   assert.match(reason(longer).message, /has not as many bytes as were written$/);
   const newer = Uint8Array.from(bytes);
-  newer[4] = 2;
+  newer[4] = 3;
   assert.match(reason(newer).message, /is of a format that this version does not read$/);
   const turned = Uint8Array.from(bytes);
   turned.subarray(0, 4).reverse();

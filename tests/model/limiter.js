@@ -162,8 +162,9 @@ export class ModelLimiter {
         } catch (error) {
           if (!isShadow || !(error instanceof ModelError)) throw error;
         }
-        // Who has no bucket has no balance that could be raised.
-        if (onRaise === 'keep' || !this.#table.hasAny(client)) this.#raises.delete(client);
+        // Who has no bucket has no balance that could be raised, nor has who is judged by the same as before.
+        const isSame = this.#limitsOf(oldTier).limits === this.#limitsOf(newTier).limits;
+        if (onRaise === 'keep' || isSame || !this.#table.hasAny(client)) this.#raises.delete(client);
         else this.#raises.set(client, onRaise);
       }
       if (tier === null) this.#assigned.delete(client);

@@ -17,7 +17,7 @@
 namespace tierlimit::codec {
 
 /// The format that is written and read here.
-inline constexpr std::uint32_t format = 1;
+inline constexpr std::uint32_t format = 2;
 
 /// Where bytes go to or come from. Not both; what is not there is null.
 struct Stream {

@@ -40,8 +40,11 @@ class FingerprintTable {
   [[nodiscard]] Slot* find(const Fingerprint& client) const noexcept;
   /// The same as a call, for where it is not made with each decision: `find` is inline.
   [[nodiscard]] Slot* seek(const Fingerprint& client) const noexcept;
-  /// Whether `insert` stays within both bounds, with so many more in use.
-  [[nodiscard]] bool has_room(const Fingerprint& client, std::uint32_t more = 0) const noexcept;
+  /// Whether `insert` stays within both bounds.
+  [[nodiscard]] bool has_room(const Fingerprint& client) const noexcept { return growth_for(client, 0) != no_room; }
+  /// The bytes by which `insert` makes the table grow, with so many more in use; `no_room`: it is at a bound.
+  [[nodiscard]] std::uint64_t growth_for(const Fingerprint& client, std::uint32_t more) const noexcept;
+  static constexpr std::uint64_t no_room = ~std::uint64_t{0};
   /// A slot for a client that has none. Null where the table is at a bound or memory does not grow; nothing changed.
   /// The caller puts the slot to use at once. Where the table is full, erasing a slot of those that `near` visits first
   /// makes room.
@@ -118,7 +121,8 @@ class FingerprintTable {
   }
   [[nodiscard]] std::uint32_t depth() const noexcept { return place_bits - shift_; }
   [[nodiscard]] std::uint32_t slots() const noexcept { return mask_ + 1; }
-  [[nodiscard]] bool full(Slot* segment) const noexcept { return header(segment).used >= slots() / 16 * 13; }
+  [[nodiscard]] std::uint32_t most_used() const noexcept { return slots() / 16 * 13; }
+  [[nodiscard]] bool full(Slot* segment) const noexcept { return header(segment).used >= most_used(); }
 
   [[nodiscard]] static std::uint64_t segment_bytes(std::uint32_t count) noexcept {
     return sizeof(Header) + std::uint64_t{count} * sizeof(Slot);
@@ -133,7 +137,7 @@ class FingerprintTable {
     return (place & ~(own - 1)) + own;
   }
 
-  [[nodiscard]] bool may_grow(Slot* segment) const noexcept;
+  [[nodiscard]] std::uint64_t growth(Slot* segment) const noexcept;
   [[nodiscard]] bool grow(Slot* segment, const Fingerprint& client) noexcept;
   [[nodiscard]] bool enlarge() noexcept;
   [[nodiscard]] bool split(Slot* segment, const Fingerprint& client) noexcept;
@@ -203,10 +207,13 @@ template <class Slot>
 }
 
 template <class Slot>
-bool FingerprintTable<Slot>::has_room(const Fingerprint& client, std::uint32_t more) const noexcept {
-  if (size_ + more >= max_used_) return false;
+std::uint64_t FingerprintTable<Slot>::growth_for(const Fingerprint& client, std::uint32_t more) const noexcept {
+  if (size_ + more >= max_used_) return no_room;
   Slot* const segment = directory_ == nullptr ? nullptr : segment_of(client);
-  return (segment != nullptr && !full(segment)) || (patience_ == 0 && may_grow(segment));
+  // That they come into the same segment is likely where there is one.
+  const std::uint32_t used = segment == nullptr ? 0 : header(segment).used + (depth() == 0 ? more : 0);
+  if (segment != nullptr && used < most_used()) return 0;
+  return patience_ == 0 ? growth(segment) : no_room;
 }
 
 template <class Slot>
@@ -304,20 +311,26 @@ Slot* FingerprintTable<Slot>::make_segment(std::uint32_t count, std::uint32_t de
 
 // ---- Growing -------------------------------------------------------------------------------------------------------
 
-// Whether what `grow` would add is within the bound.
+// What `grow` adds, if that is within the bound.
 template <class Slot>
-bool FingerprintTable<Slot>::may_grow(Slot* segment) const noexcept {
-  if (segment == nullptr) return segment_bytes(first_slots) + pointer_bytes <= max_bytes_;
-  if (slots() < segment_slots) return bytes_ + std::uint64_t{slots()} * sizeof(Slot) <= max_bytes_;
-  // Clients that share more bits than there are clients will share the next ones too.
-  if ((size_ > expected_ ? size_ : expected_) >> header(segment).depth == 0) return false;
-  const std::uint64_t pointers = header(segment).depth == depth() ? std::uint64_t{1} << depth() : 0;
-  return bytes_ + segment_bytes(segment_slots) + pointers * pointer_bytes <= max_bytes_;
+std::uint64_t FingerprintTable<Slot>::growth(Slot* segment) const noexcept {
+  std::uint64_t added;
+  if (segment == nullptr) {
+    added = segment_bytes(first_slots) + pointer_bytes;
+  } else if (slots() < segment_slots) {
+    added = std::uint64_t{slots()} * sizeof(Slot);
+  } else {
+    // Clients that share more bits than there are clients will share the next ones too.
+    if ((size_ > expected_ ? size_ : expected_) >> header(segment).depth == 0) return no_room;
+    const std::uint64_t pointers = header(segment).depth == depth() ? std::uint64_t{1} << depth() : 0;
+    added = segment_bytes(segment_slots) + pointers * pointer_bytes;
+  }
+  return bytes_ + added <= max_bytes_ ? added : no_room;
 }
 
 template <class Slot>
 bool FingerprintTable<Slot>::grow(Slot* segment, const Fingerprint& client) noexcept {
-  if (!may_grow(segment)) return false;
+  if (growth(segment) == no_room) return false;
   if (patience_ > 0) {
     --patience_;
     return false;

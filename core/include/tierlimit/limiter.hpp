@@ -475,8 +475,9 @@ class TierLimiter {
   [[nodiscard]] bool make_members(Judgement& judgement, Member* first, std::uint32_t count, const Fingerprint& client,
                                   std::uint64_t cost, std::int64_t now, bool stores) noexcept;
   [[nodiscard]] bool plan(Judgement& judgement, Member* first, std::uint32_t count, const Fingerprint& client,
-                          std::uint64_t cost, std::int64_t now) noexcept;
-  [[nodiscard]] bool carry_out(Member* first, std::uint32_t count, std::int64_t now) noexcept;
+                          std::uint64_t cost, std::int64_t now, bool waits) noexcept;
+  void let_go(std::int64_t now) noexcept;
+  [[nodiscard]] bool make_planned(Member* first, std::uint32_t count, std::int64_t now) noexcept;
   void turn_away(Judgement& judgement, const Member& member, std::uint64_t wait) noexcept;
   void store_member(Member& member, std::uint64_t charge, std::int64_t now) noexcept;
   void measure(Judgement& judgement, std::uint64_t cost, std::int64_t now) noexcept;
@@ -489,8 +490,8 @@ class TierLimiter {
   void put_back_into(Member& member, std::int64_t tokens, std::int64_t now, const Hold* hold) noexcept;
   [[nodiscard]] static std::uint32_t entries_of_larger(const WindowLog* log, const Limit& limit) noexcept;
   [[nodiscard]] bool fits(std::uint64_t bytes) const noexcept;
-  [[nodiscard]] bool plan_log(Judgement& judgement, const Member& member, const Fingerprint& client,
-                              std::int64_t now) noexcept;
+  [[nodiscard]] bool plan_log(Judgement& judgement, const Member& member, const Fingerprint& client, std::int64_t now,
+                              bool enough, bool waits) noexcept;
   [[nodiscard]] bool make_log(const Limit& limit, BucketState& state, std::int64_t now) noexcept;
   void shade(const Judgement& judgement, const Fingerprint& client, TierChoice asked, std::uint64_t cost,
              std::int64_t now) noexcept;
@@ -608,6 +609,7 @@ class TierLimiter {
   bool is_special_ = false;
   bool keeps_logs_ = false;          // Whether the document in force has a sliding window.
   bool is_shadow_ = false;           // This is another's candidate.
+  bool counts_on_more_ = false;      // Whether members need more to go than could be counted on.
   bool shadow_allows_ = false;       // What the last request was judged by it.
   std::uint32_t shadow_limits_ = 0;  // So many judged it there together; 0: the one of a plain policy.
 };

@@ -16,6 +16,7 @@ import { writeFields } from './outgoing.js';
  *
  * @typedef {object} Pending
  * @property {Verdict<any, any>} verdict
+ * @property {string} text Its fields as lines.
  * @property {Pending | null} outer Of the limiter around this one.
  * @property {(...args: any[]) => unknown} writeHead What was there before.
  */
@@ -41,7 +42,10 @@ const pending = Symbol('tierlimit');
  */
 export function outgoingOf(env) {
   const outgoing = env?.outgoing ?? env?.server?.outgoing;
-  return typeof outgoing?.writeHead === 'function' ? outgoing : null;
+  // What stands for something elsewhere, as bindings of workers do, has a function of every name.
+  const isResponse =
+    typeof outgoing?.writeHead === 'function' && typeof outgoing.headersSent === 'boolean';
+  return isResponse ? outgoing : null;
 }
 
 /**
@@ -57,7 +61,9 @@ export function writeAtHead(verdict, outgoing) {
     return;
   }
   const outer = outgoing[pending] ?? null;
-  outgoing[pending] = { verdict, outer, writeHead: outer?.writeHead ?? outgoing.writeHead };
+  // Here, for what an option throws is for the caller, and not for whoever writes a head.
+  const text = textOf(verdict);
+  outgoing[pending] = { verdict, text, outer, writeHead: outer?.writeHead ?? outgoing.writeHead };
   if (outer === null) outgoing.writeHead = writeHead;
 }
 
@@ -75,7 +81,10 @@ function writeHead(status, reason, fields) {
   const isNodes = own.writeHead === nodesWriteHead && this._header === null;
   if (isNodes && own.outer === null && hasNone(this, given)) {
     const result = own.writeHead.call(this, status, reason, fields);
-    append(own.verdict, this);
+    // Given to `writeHead` each field is looked at by two regular expressions and compared with the names that mean
+    // something to Node, and what else is given has to be copied, which takes more time than deciding. What is written is
+    // a structured field, so nothing in it can end the line.
+    this._header = `${String(this._header).slice(0, -2)}${own.text}\r\n`;
     return result;
   }
   const all = Array.isArray(given) ? fromList(given) : copied(given);
@@ -89,41 +98,18 @@ function writeHead(status, reason, fields) {
 }
 
 /**
- * Node's own `writeHead`, where a head that is written may be added to until it is sent; null where not. A response that
- * goes nowhere tells: other runtimes have Node's http module too, and other ways to send a head. (Whoever wraps
- * `writeHead`, as for requests that are made up in tests, reads off it what is sent.)
+ * Node's own `writeHead`, after which the head is there as text until it is sent; null where not: other runtimes have
+ * Node's http module, too, but not its way to keep a head. (Whoever wraps `writeHead` for a response, as for requests that
+ * are made up in tests, reads off it what is sent.)
  * @type {Head['writeHead'] | null | undefined}
  */
 let nodesWriteHead;
 
 function findNodesWriteHead() {
-  try {
-    const { getBuiltinModule } = /** @type {any} */ (globalThis).process;
-    const { ServerResponse } = getBuiltinModule('http');
-    const { Writable } = getBuiltinModule('stream');
-    let sent = '';
-    const response = new ServerResponse({
-      method: 'GET',
-      httpVersionMajor: 1,
-      httpVersionMinor: 1,
-    });
-    response.assignSocket(
-      new Writable({
-        /** @type {(bytes: Uint8Array, encoding: string, done: () => void) => void} */
-        write(bytes, _, done) {
-          sent += new TextDecoder().decode(bytes);
-          done();
-        },
-      }),
-    );
-    response.writeHead(204);
-    addText(response, 'added: 1\r\n');
-    response.end();
-    const isSent = sent.startsWith('HTTP/1.1 204') && sent.endsWith('\r\nadded: 1\r\n\r\n');
-    return isSent ? ServerResponse.prototype.writeHead : null;
-  } catch {
-    return null;
-  }
+  const { process, WebSocketPair } = /** @type {any} */ (globalThis);
+  const { bun, deno } = process?.versions ?? {};
+  if (bun !== undefined || deno !== undefined || WebSocketPair !== undefined) return null;
+  return process?.getBuiltinModule?.('http')?.ServerResponse.prototype.writeHead ?? null;
 }
 
 /**
@@ -140,25 +126,11 @@ function hasNone(response, given) {
 /** @param {string} name */
 const isOfLimiter = (name) => name.length > 8 && name.toLowerCase().includes('ratelimit');
 
-/**
- * Adds the fields to a head that is written and not yet sent. Given to `writeHead` each of them is looked at by two regular
- * expressions and compared with the names that mean something to Node, and what else is given has to be copied, which takes
- * more time than deciding. What is written is a structured field, so nothing in it can end the line.
- * @param {Verdict<any, any>} verdict
- * @param {NodeResponse} response
- */
-function append(verdict, response) {
+/** @param {Verdict<any, any>} verdict */
+function textOf(verdict) {
   const head = { text: '' };
   verdict.write(head, onText, true);
-  addText(response, head.text);
-}
-
-/**
- * @param {NodeResponse} response
- * @param {string} text lines
- */
-function addText(response, text) {
-  response._header = `${String(response._header).slice(0, -2)}${text}\r\n`;
+  return head.text;
 }
 
 /** @type {Access<{ text: string }>} */

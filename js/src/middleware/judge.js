@@ -131,7 +131,12 @@ export class Judge {
    */
   judge(request, source) {
     if (this.#preflightIsFree && isPreflight(source)) return null;
-    if (this.#skip?.(request, source)) return null;
+    const skipped = /** @type {any} */ (this.#skip?.(request, source));
+    if (skipped) {
+      // A promise would be as good as true.
+      check(typeof skipped.then !== 'function', 'what skip returns', 'true or false', skipped);
+      return null;
+    }
     const found = this.#client(request, source);
     // An empty header field is as good as none.
     let client = found ?? '';
@@ -337,7 +342,9 @@ export class Verdict {
     if (counts === 'all' || !this.#isCharged) return;
     let failed;
     try {
-      failed = isFailure(status, response);
+      const said = /** @type {any} */ (isFailure(status, response));
+      check(typeof said?.then !== 'function', 'what isFailure returns', 'true or false', said);
+      failed = Boolean(said);
     } catch (error) {
       this.#judge.warn('isFailure', 'isFailure threw, and the request counts', error);
       return;

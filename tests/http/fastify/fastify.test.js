@@ -160,6 +160,7 @@ for (const made of [limiterOf, slowLimiterOf]) {
       { limiter: { check: made === limiterOf ? broken : async () => broken() } },
       { limiter: made(0), body: broken },
       { limiter: made(1), client: broken },
+      { limiter: made(1), headers: { partitionKey: broken } },
     ]) {
       const errors = [];
       const app = fastify();

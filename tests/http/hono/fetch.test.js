@@ -1,9 +1,11 @@
 // The fetch adapter around what @hono/node-server serves: there it writes to Node's own response.
 import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
 import { test } from 'node:test';
 
 import { rateLimit } from 'tierlimit/fetch';
 import { rateLimit as inHono } from 'tierlimit/hono';
+import { rateLimit as onNode } from 'tierlimit/node';
 
 import { fetchApp } from '../app/fetch-app.js';
 import { clientOf, limiterOf } from '../app/own.js';
@@ -14,7 +16,7 @@ import { contract } from '../contract.js';
 import { load } from '../packages/packages.js';
 
 const { Hono } = await load('hono');
-const { createAdaptorServer } = await load('@hono/node-server');
+const { createAdaptorServer, getRequestListener } = await load('@hono/node-server');
 
 contract({
   name: 'fetch handler on @hono/node-server',
@@ -51,4 +53,51 @@ test('around an app of Hono: the address of the peer, and the fields of a limite
     assert.deepEqual([got, headers.ratelimit], [status, fields]);
   }
   assert.deepEqual(told, Array(4).fill('ip:127.0.0.1'));
+});
+
+test('inside a limiter of the server: both are told of, also in a refusal', async (t) => {
+  const limited = rateLimit({ limiter: limiterOf(1), client: () => 'acme' });
+  const outer = onNode({ limiter: limiterOf(9), client: clientOf, headers: { name: 'all' } });
+  const listener = getRequestListener(limited(() => new Response('hello')));
+  const { url, close } = await running(createServer(outer(listener)));
+  const http = new HttpClient(url);
+  t.after(() => {
+    http.close();
+    close();
+  });
+  for (const [status, fields] of [
+    [200, '"all";r=8, "main";r=0'],
+    [429, '"all";r=7, "main";r=0'],
+  ]) {
+    const { status: got, headers } = await http.ask('/', {});
+    assert.deepEqual([got, headers.ratelimit], [status, fields]);
+  }
+});
+
+test('what an option for the fields throws is thrown where the request comes in', async (t) => {
+  const partitionKey = () => {
+    throw new Error('no key');
+  };
+  const limited = rateLimit({
+    limiter: limiterOf(5),
+    client: () => 'acme',
+    headers: { partitionKey },
+  });
+  const seen = [];
+  const fetch = async (...args) => {
+    try {
+      return await limited(() => new Response('hello'))(...args);
+    } catch (error) {
+      seen.push(error.message);
+      return new Response('caught', { status: 500 });
+    }
+  };
+  const { url, close } = await running(createAdaptorServer({ fetch }));
+  const http = new HttpClient(url);
+  t.after(() => {
+    http.close();
+    close();
+  });
+  const { status, text } = await http.ask('/', {});
+  assert.deepEqual([status, text, seen], [500, 'caught', ['no key']]);
 });

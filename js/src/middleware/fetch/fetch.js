@@ -108,8 +108,8 @@ export function rateLimit(options) {
      */
     function answer(self, verdict, request, rest) {
       if (verdict === null) return handler.call(self, request, ...rest);
-      if (verdict.refused) return refusal(verdict);
       const outgoing = judge.fields === null ? null : outgoingOf(rest[0]);
+      if (verdict.refused) return refused(verdict, outgoing);
       const isAtHead = outgoing !== null && !outgoing.headersSent;
       if (isAtHead) writeAtHead(verdict, outgoing);
       const isDone = isAtHead || judge.fields === null;
@@ -201,13 +201,23 @@ export function headersFor(decision, options = {}) {
  * if (verdict?.refused) return refusal(verdict);
  */
 export function refusal(verdict) {
+  return refused(verdict, null);
+}
+
+/**
+ * @param {FetchVerdict} verdict
+ * @param {import('../at-head.js').NodeResponse | null} outgoing what a limiter around the app may have written to: its fields
+ *   would be replaced
+ */
+function refused(verdict, outgoing) {
   const { status, contentType, body } = verdict.refusal();
-  const response = new Response(verdict.isHead ? null : body, {
-    status,
-    headers: { 'Content-Type': contentType },
-  });
-  verdict.write(response.headers, onHeaders);
-  return response;
+  const headers = new Headers({ 'Content-Type': contentType });
+  for (const name of outgoing === null ? [] : exposedHeaders) {
+    const there = outgoing?.getHeader(name);
+    if (there !== undefined) headers.set(name, String(there));
+  }
+  verdict.write(headers, onHeaders);
+  return new Response(verdict.isHead ? null : body, { status, headers });
 }
 
 /** Made when needed. @type {HeaderFields | undefined} */
