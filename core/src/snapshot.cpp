@@ -37,8 +37,9 @@ bool sound(const Limit& limit) noexcept {
     return false;
   }
   if (limit.algorithm == Algorithm::token_bucket) {
+    if (limit.full < limit.unit) return false;
     const std::uint64_t fill = limit.gain == 0 ? never : static_cast<std::uint64_t>((limit.full - 1) / limit.gain) + 1;
-    return limit.full >= limit.unit && limit.whole == limit.full / limit.unit && limit.fill == fill;
+    return limit.whole == limit.full / limit.unit && limit.fill == fill;
   }
   const std::int64_t most =
       limit.algorithm == Algorithm::sliding_window ? Limit::most_logged : static_cast<std::int64_t>(max_cost);
