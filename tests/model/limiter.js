@@ -164,7 +164,8 @@ export class ModelLimiter {
         }
         // Who has no bucket has no balance that could be raised, nor has who is judged by the same as before.
         const isSame = this.#limitsOf(oldTier).limits === this.#limitsOf(newTier).limits;
-        if (onRaise === 'keep' || isSame || !this.#table.hasAny(client)) this.#raises.delete(client);
+        if (onRaise === 'keep' || isSame || !this.#table.hasAny(client))
+          this.#raises.delete(client);
         else this.#raises.set(client, onRaise);
       }
       if (tier === null) this.#assigned.delete(client);
