@@ -9,7 +9,8 @@ import { parseArgs } from 'node:util';
 
 import { machine } from '../machine.js';
 import { summary } from '../statistics.js';
-import { ask, connections, start, warm } from './servers.js';
+import { compare } from './compare.js';
+import { connections } from './servers.js';
 
 const { values } = parseArgs({
   options: {
@@ -19,7 +20,7 @@ const { values } = parseArgs({
   },
 });
 const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)];
-const roundsOfProcess = 7;
+const options = /** @type {const} */ ({ figure: 'rate', rounds, roundsOfProcess: 7, seconds });
 const limiters = ['fields', 'tierlimit', 'usual'];
 const usual = new Map([
   ['express', 'express-rate-limit'],
@@ -32,43 +33,6 @@ const asked = new Map([
   ['fastify', 0.92],
   ['hono', 0.9],
 ]);
-
-/**
- * @param {string} framework
- * @param {string[]} limiters
- */
-async function compared(framework, limiters) {
-  const bares = /** @type {number[]} */ ([]);
-  const parts = limiters.map(() => /** @type {number[]} */ ([]));
-  for (let round = 0; round < rounds;) {
-    const started = await Promise.all(['bare', ...limiters].map((it) => start(framework, it)));
-    try {
-      for (const server of started) await warm(server);
-      const end = Math.min(round + roundsOfProcess, rounds);
-      for (; round < end; round += 1) await compareOnce(started, round);
-    } finally {
-      for (const { child } of started) child.kill();
-    }
-  }
-  return { bares, parts };
-
-  /**
-   * @param {import('./servers.js').Server[]} started
-   * @param {number} round
-   */
-  async function compareOnce([bare, ...servers], round) {
-    const before = await ask(bare, seconds);
-    const rates = [];
-    // Who comes first changes: what is next to which run of the bare server must not matter.
-    for (let turn = 0; turn < servers.length; turn += 1) {
-      const at = (round + turn) % servers.length;
-      rates[at] = (await ask(servers[at], seconds)).rate;
-    }
-    const base = (before.rate + (await ask(bare, seconds)).rate) / 2;
-    bares.push(base);
-    rates.forEach((it, at) => parts[at].push(it / base));
-  }
-}
 
 /** @param {number[]} values */
 function shown(values) {
@@ -87,7 +51,7 @@ parentheses); wrk, ${connections} connections, Node ${node}, ${processor}; \`npm
 for (const framework of values.only.split(',')) {
   const isAround = framework === 'hono';
   const all = isAround ? [...limiters, 'around'] : limiters;
-  const { bares, parts } = await compared(framework, all);
+  const { bares, parts } = await compare(framework, all, options);
   const perSecond = Math.round(summary(bares).median);
   const [fields, own, other, around] = parts.map(shown);
   console.log(
