@@ -5,6 +5,7 @@
  * @module
  */
 
+import { exposedHeaders } from './headers.js';
 import { writeFields } from './outgoing.js';
 
 /** @import { Access } from './headers.js' */
@@ -46,6 +47,21 @@ export function outgoingOf(env) {
   const isResponse =
     typeof outgoing?.writeHead === 'function' && typeof outgoing.headersSent === 'boolean';
   return isResponse ? outgoing : null;
+}
+
+/**
+ * The fields that a limiter around the app has set there: a response that sends its own would replace them.
+ * @param {NodeResponse | null} outgoing
+ * @returns {Record<string, any>}
+ */
+export function fieldsOn(outgoing) {
+  /** @type {Record<string, any>} */
+  const fields = {};
+  for (const name of outgoing === null ? [] : exposedHeaders) {
+    const there = outgoing?.getHeader(name);
+    if (there !== undefined) fields[name] = there;
+  }
+  return fields;
 }
 
 /**

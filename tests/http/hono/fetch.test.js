@@ -26,6 +26,20 @@ contract({
   },
 });
 
+/**
+ * @param {import('node:test').TestContext} t
+ * @param {import('node:http').Server} server
+ */
+async function open(t, server) {
+  const { url, close } = await running(server);
+  const http = new HttpClient(url);
+  t.after(() => {
+    http.close();
+    close();
+  });
+  return http.ask.bind(http);
+}
+
 test('around an app of Hono: the address of the peer, and the fields of a limiter inside', async (t) => {
   const told = [];
   const limited = rateLimit({
@@ -37,19 +51,14 @@ test('around an app of Hono: the address of the peer, and the fields of a limite
   app.use('/inner', inHono({ limiter: limiterOf(1), client: clientOf }));
   app.get('/inner', (c) => c.text('hello'));
   app.get('/', (c) => c.text('hello'));
-  const { url, close } = await running(createAdaptorServer({ fetch: limited(app.fetch) }));
-  const http = new HttpClient(url);
-  t.after(() => {
-    http.close();
-    close();
-  });
+  const ask = await open(t, createAdaptorServer({ fetch: limited(app.fetch) }));
   for (const [path, status, fields] of [
     ['/', 200, '"all";r=4'],
     ['/inner', 200, '"all";r=3, "main";r=0'],
     ['/inner', 429, '"all";r=2, "main";r=0'],
     ['/nowhere', 404, '"all";r=1'],
   ]) {
-    const { status: got, headers } = await http.ask(path, {});
+    const { status: got, headers } = await ask(path, {});
     assert.deepEqual([got, headers.ratelimit], [status, fields]);
   }
   assert.deepEqual(told, Array(4).fill('ip:127.0.0.1'));
@@ -59,17 +68,12 @@ test('inside a limiter of the server: both are told of, also in a refusal', asyn
   const limited = rateLimit({ limiter: limiterOf(1), client: () => 'acme' });
   const outer = onNode({ limiter: limiterOf(9), client: clientOf, headers: { name: 'all' } });
   const listener = getRequestListener(limited(() => new Response('hello')));
-  const { url, close } = await running(createServer(outer(listener)));
-  const http = new HttpClient(url);
-  t.after(() => {
-    http.close();
-    close();
-  });
+  const ask = await open(t, createServer(outer(listener)));
   for (const [status, fields] of [
     [200, '"all";r=8, "main";r=0'],
     [429, '"all";r=7, "main";r=0'],
   ]) {
-    const { status: got, headers } = await http.ask('/', {});
+    const { status: got, headers } = await ask('/', {});
     assert.deepEqual([got, headers.ratelimit], [status, fields]);
   }
 });
@@ -92,12 +96,7 @@ test('what an option for the fields throws is thrown where the request comes in'
       return new Response('caught', { status: 500 });
     }
   };
-  const { url, close } = await running(createAdaptorServer({ fetch }));
-  const http = new HttpClient(url);
-  t.after(() => {
-    http.close();
-    close();
-  });
-  const { status, text } = await http.ask('/', {});
+  const ask = await open(t, createAdaptorServer({ fetch }));
+  const { status, text } = await ask('/', {});
   assert.deepEqual([status, text, seen], [500, 'caught', ['no key']]);
 });

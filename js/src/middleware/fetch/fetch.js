@@ -5,7 +5,7 @@
  */
 
 import { check } from '../../errors.js';
-import { outgoingOf, writeAtHead } from '../at-head.js';
+import { fieldsOn, outgoingOf, writeAtHead } from '../at-head.js';
 import { HeaderFields, exposedHeaders, retryAfter } from '../headers.js';
 import { Judge } from '../judge.js';
 import { peerOf } from '../peer.js';
@@ -211,11 +211,7 @@ export function refusal(verdict) {
  */
 function refused(verdict, outgoing) {
   const { status, contentType, body } = verdict.refusal();
-  const headers = new Headers({ 'Content-Type': contentType });
-  for (const name of outgoing === null ? [] : exposedHeaders) {
-    const there = outgoing?.getHeader(name);
-    if (there !== undefined) headers.set(name, String(there));
-  }
+  const headers = new Headers({ 'Content-Type': contentType, ...fieldsOn(outgoing) });
   verdict.write(headers, onHeaders);
   return new Response(verdict.isHead ? null : body, { status, headers });
 }

@@ -4,7 +4,7 @@
  */
 
 import { check } from '../../errors.js';
-import { onRecord, outgoingOf, writeAtHead } from '../at-head.js';
+import { fieldsOn, onRecord, outgoingOf, writeAtHead } from '../at-head.js';
 import { ResponseWatch } from '../fetch/response-watch.js';
 import { withFields } from '../fetch/response-fields.js';
 import { exposedHeaders } from '../headers.js';
@@ -209,14 +209,7 @@ function peerOfContext({ env, req }) {
  */
 function refusal(verdict, c) {
   const { status, contentType, body } = verdict.refusal();
-  /** @type {Record<string, any>} */
-  const fields = { 'Content-Type': contentType };
-  // Those of a limiter around the app, which would be replaced.
-  const outgoing = outgoingOf(c.env);
-  for (const name of outgoing === null ? [] : exposedHeaders) {
-    const there = outgoing?.getHeader(name);
-    if (there !== undefined) fields[name] = there;
-  }
+  const fields = { 'Content-Type': contentType, ...fieldsOn(outgoingOf(c.env)) };
   verdict.write(fields, onRecord);
   return /** @type {any} */ (c).body(verdict.isHead ? null : body, status, fields);
 }
