@@ -2,7 +2,6 @@
 // Where there is no room: what `peek` foresees is what `check` finds, and who waits as long as the answer says finds
 // room.
 #include <cstdint>
-#include <optional>
 #include <string>
 
 #include "catch.hpp"
